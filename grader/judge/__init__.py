@@ -1,0 +1,1 @@
+"""One grading: the cases run by pytest, the comparison, the report."""

@@ -1,0 +1,1 @@
+"""What the sandbox can observe of a call: device, cost, calls."""
