@@ -1,0 +1,87 @@
+"""How a case fails: what is shown to the learner and what goes into the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from grader.sandbox.host import SandboxEnded
+from grader.text import clean
+
+Outcome = Literal["passed", "failed", "timeout", "crashed", "skipped"]
+
+_OUTCOME_OF_ENDING: Final[dict[str, Outcome]] = {"timeout": "timeout"}
+_LONGEST_MESSAGE: Final = 300
+_REFUSED: Final = "the sandbox refused it: an answer may not touch files, sockets or other processes"
+
+
+@dataclass
+class Failure(Exception):
+    """A case that the answer did not pass; facts only, in whole sentences."""
+
+    kind: str
+    message: str
+    outcome: Outcome = "failed"
+    line: int = 0
+    call: str = ""
+    size: int = 0
+    remarks: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class Satisfied(BaseException):
+    """Leaves the block of ``check.raises`` once the expected error came."""
+
+
+def from_ending(ended: SandboxEnded, seconds: float) -> Failure:
+    """Turn the end of a sandbox into the failure of the case that was running."""
+    sentence = ended.sentence
+    if ended.ending == "timeout":
+        where = f"it was at line {ended.line}" if ended.line else "it had stopped itself or was inside a single operation"
+        sentence = f"no answer within {seconds:g} s: {where}"
+    return Failure(ended.ending, sentence, _OUTCOME_OF_ENDING.get(ended.ending, "crashed"), ended.line)
+
+
+def from_reply(reply: dict[str, Any]) -> Failure | None:
+    """Turn an error that the sandbox reported into a failure; None for a reply that is no error.
+
+    Everything in the reply may be forged: it is read with care and can only make things worse for the answer.
+    """
+    kind = reply["kind"]
+    if kind not in ("error", "memory", "missing", "large"):
+        return None
+    name, message = clean(str(reply.get("type", "?")), 80), clean(str(reply.get("message", "")), _LONGEST_MESSAGE)
+    line = learner_line(reply)
+    if kind in ("missing", "large"):
+        return Failure(kind, message, line=line)
+    if kind == "memory":
+        return Failure(kind, f"ran out of memory (1 GiB beyond what torch needs): {name}: {message}", line=line)
+    if name == "NotImplementedError":
+        return Failure("stub", f"not written yet: {message}" if message else "not written yet", line=line)
+    if name in ("SystemExit", "KeyboardInterrupt", "GeneratorExit"):
+        return Failure(kind, f"your code raised {name} instead of returning", line=line)
+    if name in ("Skipped", "Exit", "Failed", "XFailed"):
+        return Failure(kind, f"your code raised pytest's {name}; that decides nothing here", line=line)
+    if name == "RecursionError":
+        return Failure(kind, "your code calls itself without end (RecursionError)", line=line)
+    if name == "PermissionError" or "Operation not permitted" in message:
+        return Failure(kind, f"{name}: {message} ({_REFUSED})", line=line)
+    return Failure(kind, f"{name}: {message}" if message else name, line=line)
+
+
+def learner_line(reply: dict[str, Any]) -> int:
+    """Return the innermost line of the learner's file in an error reply, 0 for none."""
+    frames = reply.get("frames")
+    if type(frames) is not list or not frames:
+        return 0
+    last = frames[-1]
+    number = last[0] if type(last) is list and last else 0
+    return number if type(number) is int and 0 < number < 1_000_000 else 0
+
+
+def raised_types(reply: dict[str, Any]) -> list[str]:
+    """Return the names of the exception's classes, most derived first."""
+    bases = reply.get("bases")
+    return [base for base in bases if type(base) is str] if type(bases) is list else []

@@ -1,0 +1,155 @@
+"""The judge's process: one grading from request to report."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import re
+import secrets
+import socket
+import sys
+import time
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import torch
+
+from grader.catalog import find
+from grader.judge import report as reports
+from grader.judge.failure import Failure
+from grader.judge.grading import Grading
+from grader.judge.plugin import CaseOutcome, JudgePlugin
+from grader.sandbox import limits
+from grader.sandbox.host import KeeperLine, Sandbox
+from grader.server import lines
+
+SECOND_NET_SECONDS: Final = 15
+UNUSED_PLUGINS: Final = (
+    *("cacheprovider", "terminal", "logging", "doctest", "unittest", "junitxml", "pastebin", "stepwise", "faulthandler"),
+    *("setuponly", "setupplan", "debugging", "unraisableexception", "threadexception", "warnings", "recwarn", "monkeypatch"),
+    *("tmpdir", "legacypath", "capture", "reports", "subtests", "pytester_assertions"),
+)
+
+
+class Judge:
+    """Serves one request of a client."""
+
+    def __init__(self, client: socket.socket, control: socket.socket, request: dict[str, Any]) -> None:
+        self._client, self._control, self._request = client, control, request
+        self._started = time.monotonic()
+
+    def run(self) -> None:
+        """Do what the client asks and send the answer; a fault of our own becomes a sentence, never silence."""
+        try:
+            document = self._probe() if self._request["op"] == "probe" else self._grade()
+            self._tell({"event": "report", "report": document})
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the client must hear of it
+            text = f"{type(error).__name__}: {error}"
+            self._tell({"event": "failed", "message": text, "trace": traceback.format_exc()})
+
+    def _tell(self, event: dict[str, Any]) -> None:
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            lines.send(self._client, event)
+
+    # --- grading -------------------------------------------------------------------------------------------------------
+
+    def _grade(self) -> dict[str, Any]:
+        request = self._request
+        kata = find(request["kata"])
+        seed = request["seed"] if request["seed"] is not None else secrets.randbelow(2**31)
+        shown = Path(request["filename"]).name
+        grading = Grading(kata, request["source"], shown, seed, KeeperLine(self._control))
+
+        def tell(case: CaseOutcome) -> None:
+            self._tell({"event": "case", "case": reports.case_document(case, request["source"], shown)})
+
+        plugin = JudgePlugin(grading, request["case"], lambda total: self._tell({"event": "plan", "total": total}), tell)
+        status = run_pytest(kata.solution / "cases.py", plugin, kata.grading_seconds)
+        grading.finish()
+        if plugin.problems or status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
+            raise RuntimeError("\n".join(plugin.problems) or f"pytest ended with {status}")
+        return self._document(grading, plugin.outcomes)
+
+    def _document(self, grading: Grading, outcomes: list[CaseOutcome]) -> dict[str, Any]:
+        request = self._request
+        shown = Path(request["filename"]).name
+        return {
+            "schema": reports.SCHEMA,
+            "kata": grading.kata.id,
+            "file": request["filename"],
+            "verdict": reports.verdict(outcomes),
+            "message": headline(grading, outcomes),
+            "cases": [reports.case_document(case, request["source"], shown) for case in outcomes],
+            "mistakes": [],
+            "families": reports.families(outcomes),
+            "printed": grading.load_printed,
+            "seed": grading.seed,
+            "seconds": round(time.monotonic() - self._started, 3),
+            "sandbox": grading.layers,
+            "sandbox_gaps": grading.gaps,
+            "device": request["device"],
+            "versions": reports.versions(),
+        }
+
+    # --- doctor --------------------------------------------------------------------------------------------------------
+
+    def _probe(self) -> dict[str, Any]:
+        keeper = KeeperLine(self._control)
+        keeper.ask(cpu_seconds=10)
+        sandbox = Sandbox(keeper, *keeper.take(), time.monotonic() + 60)
+        sandbox.wait_ready()
+        layers, gaps = sandbox.layers, sandbox.gaps
+        sandbox.retire()
+        return {"layers": layers, "gaps": gaps, "versions": reports.versions(), "devices": devices()}
+
+
+def headline(grading: Grading, outcomes: list[CaseOutcome]) -> str:
+    """Return the one sentence that says it all, where there is one."""
+    internal = next((case.internal for case in outcomes if case.internal), "")
+    if internal:
+        return f"the grader failed in a case: {internal}"
+    if grading.load_failure is not None:
+        return grading.load_failure.message
+    failures = [case.failure for case in outcomes if case.failure is not None]
+    if failures and len(failures) == len(outcomes) and all(failure.kind == "stub" for failure in failures):
+        return "nothing is written yet: the stub still raises NotImplementedError"
+    return "" if outcomes else "no case has that text in its id or title"
+
+
+def devices() -> list[str]:
+    """Return the devices that torch sees here."""
+    found = ["cpu"]
+    if torch.cuda.is_available():
+        found += [f"cuda:{i} ({torch.cuda.get_device_name(i)})" for i in range(torch.cuda.device_count())]
+    if torch.backends.mps.is_available():
+        found.append("mps")
+    return found
+
+
+def run_pytest(cases: Path, plugin: JudgePlugin, grading_seconds: float) -> int:
+    """Run the cases of a kata under the plugin, quietly and with as little of pytest as they need."""
+    arguments = [
+        str(cases),
+        f"--rootdir={cases.parent}",
+        *("-c", os.devnull, "--noconftest", "--assert=plain", "--import-mode=importlib", "-p", "pytest_timeout"),
+        *(f"--timeout={grading_seconds + SECOND_NET_SECONDS}", "--timeout-method=signal"),
+        *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),
+    ]
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return int(pytest.main(arguments, plugins=[plugin]))
+
+
+def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
+    """Become the judge. ``settings``: parent, request."""
+    limits.die_with_parent()
+    if os.getppid() != settings["parent"]:
+        return
+    torch.set_num_threads(1)
+    client, control = socket.socket(fileno=fds["client"]), socket.socket(fileno=fds["control"])
+    Judge(client, control, settings["request"]).run()

@@ -1,0 +1,181 @@
+"""Runs one implementation: builds its modules, calls its functions, takes gradients.
+
+The sandbox runs the learner's file through this class, and the judge runs the bank of known mistakes through it, so that both
+are seen in exactly the same way. Nothing here knows how messages travel.
+"""
+
+from __future__ import annotations
+
+import linecache
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any, Final
+
+import torch
+
+from grader.sandbox import observe
+from grader.sandbox.values import Snapshot, describe
+from grader.sandbox.wire import Unpacker, dtype_named
+
+MODULE_NAME: Final = "kata_answer"
+MOST_PARAMETERS: Final = 200
+
+Header = dict[str, Any]
+Tensors = dict[str, torch.Tensor]
+
+# What an answer could patch, taken before it is loaded.
+_equal, _view, _clone, _manual_seed, _grad = torch.equal, torch.Tensor.view, torch.Tensor.clone, torch.default_generator.manual_seed, torch.autograd.grad
+_Tensor, _Module = torch.Tensor, torch.nn.Module
+
+
+class AnswerError(Exception):
+    """The answer lacks something that its contract asks for; the message is for the learner."""
+
+
+def cotangent(like: torch.Tensor) -> torch.Tensor:
+    """Fixed weights with which an output of this shape enters the scalar that is differentiated."""
+    steps = torch.arange(like.numel(), dtype=torch.float64)
+    return torch.cos(1.7 * steps + 0.3).reshape(like.shape).to(like.dtype)
+
+
+class Executor:
+    """One loaded implementation and the modules built from it."""
+
+    def __init__(self, filename: str) -> None:
+        self.filename = filename
+        self.namespace: dict[str, Any] = {}
+        self._modules: dict[int, Any] = {}
+
+    def load(self, source: str) -> None:
+        """Execute the file. Its tracebacks show lines although the file cannot be opened from in here."""
+        linecache.cache[self.filename] = (len(source), None, source.splitlines(keepends=True), self.filename)
+        module = types.ModuleType(MODULE_NAME)
+        module.__file__ = self.filename
+        sys.modules[MODULE_NAME] = module
+        self.namespace = module.__dict__
+        exec(compile(source, self.filename, "exec", dont_inherit=True), self.namespace)  # noqa: S102
+
+    def build(self, header: Header, tensors: Tensors) -> tuple[Header, Tensors]:
+        """Build a module and copy the given parameters into it.
+
+        Answers with the names and shapes of its own parameters; the judge decides what is missing or too much.
+        """
+        if header["handle"] == 1:  # a new case has begun
+            self._modules.clear()
+        tree = Unpacker(tensors)
+        args, kwargs, state = (tree.unpack(header[key]) for key in ("args", "kwargs", "state"))
+        _manual_seed(header["seed"])
+        module = self._entry(header["entry"])(*args, **kwargs)
+        parameters: list[Any] = []
+        if isinstance(module, _Module):
+            module.to(dtype_named(header["dtype"]))
+            _fill(module, state)
+            parameters = [[name[:100], list(p.shape)] for name, p in _parameters(module).items()]
+        elif header["wants_module"]:
+            raise AnswerError(f"{header['entry']}(...) is {describe(module)}, not an nn.Module")
+        self._modules[header["handle"]] = observe.place(module, header["device"])
+        return {"kind": "built", "parameters": parameters[:MOST_PARAMETERS]}, {}
+
+    def call(self, header: Header, tensors: Tensors) -> tuple[Header, Tensors]:
+        """Call a function, a module or a method of it. Answers with the tree of what came back and what was observed."""
+        owner, target = self._target(header)
+        module = owner if isinstance(owner, _Module) else None
+        weights = _parameters(module) if module is not None else {}
+        if module is not None:
+            module.train(bool(header["train"]))
+        tree = Unpacker(tensors)
+        args, kwargs = observe.place((tree.unpack(header["args"]), tree.unpack(header["kwargs"])), header["device"])
+        inputs = dict(named_tensors(args, kwargs, header["names"]))
+        before = {name: _clone(tensor.detach()) for name, tensor in (inputs | weights).items()}
+        if header["grad"]:
+            for tensor in inputs.values():
+                if tensor.is_floating_point():
+                    tensor.requires_grad_()
+        _manual_seed(header["seed"])
+        with observe.watching(header, self.filename, (args, kwargs, module)) as seen:
+            result = target(*args, **kwargs)
+        snapshot = Snapshot(to_cpu=observe.to_cpu)
+        reply: Header = {"kind": "value", "value": snapshot.tree(result), "seen": seen()}
+        reply["modified"] = [name for name, tensor in (inputs | weights).items() if not _same_bits(tensor, before[name])]
+        if header["grad"]:
+            reply["grads"] = _gradients(snapshot, inputs | weights, header["through"])
+        return reply, snapshot.tensors
+
+    def _entry(self, name: str) -> Any:
+        if name not in self.namespace:
+            raise AnswerError(f"the file defines no {name}")
+        entry = self.namespace[name]
+        if not callable(entry):
+            raise AnswerError(f"{name} is {describe(entry)}, which cannot be called")
+        return entry
+
+    def _target(self, header: Header) -> tuple[Any, Any]:
+        """Return the object that is called upon and what is called; an attribute is read as a call without arguments."""
+        if header["handle"] is None:
+            return None, self._entry(header["entry"])
+        owner = self._modules[header["handle"]]
+        if not header["method"]:
+            if not callable(owner):
+                raise AnswerError(f"{type(owner).__name__} cannot be called: it has no forward")
+            return owner, owner
+        if not hasattr(owner, header["method"]):
+            raise AnswerError(f"{type(owner).__name__} has no {header['method']}")
+        member = getattr(owner, header["method"])
+        return owner, member if callable(member) else lambda: member
+
+
+def named_tensors(args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the distinct tensors among the arguments under the names that a reader knows them by: ``q``, ``cache[0]``."""
+    seen: set[int] = set()
+
+    def walk(name: str, value: Any) -> Iterator[tuple[str, torch.Tensor]]:
+        if isinstance(value, _Tensor):
+            if id(value) not in seen:
+                seen.add(id(value))
+                yield name, value
+        elif isinstance(value, (tuple, list)):
+            for index, item in enumerate(value):
+                yield from walk(f"{name}[{index}]", item)
+
+    for index, value in enumerate(args):
+        yield from walk(names[index] if index < len(names) else f"argument {index + 1}", value)
+    for name, value in kwargs.items():
+        yield from walk(name, value)
+
+
+def _parameters(module: torch.nn.Module) -> Tensors:
+    return dict(module.named_parameters(remove_duplicate=False))
+
+
+def _fill(module: torch.nn.Module, state: Tensors) -> None:
+    """Copy what fits; what does not is seen from the names and shapes in the reply."""
+    own = _parameters(module)
+    lazy = torch.nn.parameter.is_lazy
+    fits = {name: value for name, value in state.items() if name in own and (lazy(own[name]) or own[name].shape == value.shape)}
+    module.load_state_dict(fits, strict=False)
+
+
+def _same_bits(now: torch.Tensor, before: torch.Tensor) -> bool:
+    now = now.detach()
+    if now.shape != before.shape or now.dtype != before.dtype:
+        return False
+    if now.is_floating_point():  # NaN differs from itself; equal values of another sign of zero are no change
+        return _equal(now.isnan(), before.isnan()) and _equal(now.nan_to_num(), before.nan_to_num())
+    return _equal(now, before)
+
+
+def _gradients(snapshot: Snapshot, sources: Tensors, through: list[bool] | None) -> list[list[Any]]:
+    """Differentiate the outputs that carry a graph, or of these the ones that ``through`` names.
+
+    Answers with a pair of name and node for each float source; the node is None where no path leads to it.
+    """
+    chosen = [t for i, t in enumerate(snapshot.live) if through is None or (i < len(through) and through[i])]
+    outputs = [t for t in chosen if t.requires_grad and t.is_floating_point()]
+    wanted = {name: source for name, source in sources.items() if source.requires_grad and source.is_floating_point()}
+    if not outputs or not wanted:
+        return [[name, None] for name in wanted]
+    # One scalar: for a vector of outputs autograd imports its symbolic shapes, and sympy with them (half a second).
+    scalar = sum((output * cotangent(output).to(output.device)).sum() for output in outputs)
+    grads = _grad(scalar, list(wanted.values()), allow_unused=True)
+    return [[name, None if g is None else snapshot.tensor(g)] for name, g in zip(wanted, grads, strict=True)]

@@ -1,0 +1,142 @@
+"""The child's end: a process that confines itself, loads the learner's file and does what the judge asks.
+
+Trusted until the file is loaded, untrusted ever after. It never sees a reference or an expected result; all that it can say is
+"these are my tensors".
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import gc
+import json
+import os
+import signal
+import socket
+import sys
+import traceback
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+
+from grader.probes import tracer
+from grader.sandbox import confine, limits
+from grader.sandbox.executor import AnswerError, Executor
+from grader.sandbox.values import TooLarge
+from grader.sandbox.wire import PREFIX, frame, load, parse_frame, save
+
+PACKAGE_ROOT: Final = str(Path(__file__).resolve().parent.parent.parent)
+LONGEST_MESSAGE: Final = 2000
+MOST_FRAMES: Final = 12
+OUT_OF_MEMORY: Final = ("can't allocate memory", "std::bad_alloc", "Unable to allocate", "not enough memory")
+
+# What an answer could patch, taken before it is loaded: robustness against accidents, since the judge trusts none of it.
+_frame, _load, _save, _parse, _dumps = frame, load, save, parse_frame, json.dumps
+_later, _cancel = faulthandler.dump_traceback_later, faulthandler.cancel_dump_traceback_later
+_type, _isinstance, _str, _len, _walk_traceback = type, isinstance, str, len, traceback.walk_tb
+_exit, _send, _receive = os._exit, socket.socket.sendall, socket.socket.recv
+
+
+class Guest:
+    """Serves one judge over one socket until it is closed."""
+
+    def __init__(self, channel: socket.socket, diagnostics: int) -> None:
+        self._channel = channel
+        self._diagnostics = diagnostics
+        self._executor = Executor("answer.py")
+
+    def serve(self) -> None:
+        """Answer messages for ever; the process ends when the judge closes the socket or kills it."""
+        while True:
+            header, payload = self._read()
+            reply, tensors = self._handle(header, payload)
+            reply["nonce"] = header["nonce"]
+            data = self._packed(reply, tensors)
+            _cancel()
+            _send(self._channel, data)
+
+    def send(self, header: dict[str, Any]) -> None:
+        """Say something unasked: that the sandbox is ready."""
+        _send(self._channel, _frame(header))
+
+    def _read(self) -> tuple[dict[str, Any], bytes]:
+        buffer = self._read_exactly(PREFIX.size)
+        _, header, payload = PREFIX.unpack(buffer)
+        return _parse(buffer + self._read_exactly(header + payload))
+
+    def _read_exactly(self, size: int) -> bytes:
+        parts = bytearray()
+        while _len(parts) < size:
+            part = _receive(self._channel, min(size - _len(parts), 1 << 20))
+            if not part:
+                _exit(0)
+            parts += part
+        return bytes(parts)
+
+    def _handle(self, header: dict[str, Any], payload: bytes) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+        _later(header["seconds"], file=self._diagnostics, exit=False)
+        try:
+            operation = header["op"]
+            if operation == "load":
+                self._executor = Executor(header["filename"])
+                self._executor.load(header["source"])
+                return {"kind": "loaded"}, {}
+            return (self._executor.build if operation == "build" else self._executor.call)(header, _load(payload))
+        except BaseException as error:  # noqa: BLE001 - SystemExit, KeyboardInterrupt, pytest.skip...: all are failures
+            return self._describe(error), {}
+
+    def _packed(self, reply: dict[str, Any], tensors: dict[str, torch.Tensor]) -> bytes:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except BaseException:  # noqa: BLE001, S112 - closed or replaced by the answer: its own affair
+                continue
+        try:
+            return _frame(reply, _save(tensors))
+        except BaseException as error:  # noqa: BLE001
+            return _frame(self._describe(error) | {"nonce": reply["nonce"]})
+
+    def _describe(self, error: BaseException) -> dict[str, Any]:
+        """Data about an exception; its own methods are the learner's code, and the watchdog is still armed."""
+        try:
+            message = _str(error)[:LONGEST_MESSAGE]
+        except BaseException:  # noqa: BLE001
+            message = "(the text of the exception cannot be read)"
+        kind = _type(error)
+        out_of_memory = _isinstance(error, MemoryError) or any(text in message for text in OUT_OF_MEMORY)
+        frames: list[list[Any]] = []
+        line = _isinstance(error, SyntaxError) and error.filename == self._executor.filename and error.lineno
+        if line:
+            frames.append([line, "", ""])
+        else:
+            for at, number in _walk_traceback(error.__traceback__):
+                if at.f_code.co_filename == self._executor.filename:
+                    frames.append([number, at.f_code.co_name[:80], ""])
+        return {
+            "kind": "memory" if out_of_memory else "missing" if kind is AnswerError else "large" if kind is TooLarge else "error",
+            "type": kind.__name__[:100],
+            "bases": [f"{base.__module__}.{base.__qualname__}"[:100] for base in kind.__mro__][:20],
+            "message": message,
+            "frames": frames[-MOST_FRAMES:],
+        }
+
+
+def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
+    """Become the sandbox. ``settings``: parent, scratch, read, memory, cpu_seconds and layers."""
+    limits.die_with_parent()
+    if os.getppid() != settings["parent"]:
+        _exit(99)
+    channel, diagnostics = socket.socket(fileno=fds["channel"]), fds["diagnostics"]
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.path[:] = [entry for entry in sys.path if entry not in ("", PACKAGE_ROOT)]
+    torch.set_num_threads(1)
+    torch.set_deterministic_debug_mode("warn")  # torch.empty is NaN then: what was never written shows
+    scratch = Path(settings["scratch"])
+    tracer.install_dispatch_spies()
+    read = map(Path, settings["read"])
+    active = confine.confine(scratch, read, settings["memory"], settings["cpu_seconds"], settings["layers"])
+    faulthandler.enable(file=diagnostics, all_threads=True)
+    found = confine.gaps(scratch, settings["parent"])
+    guest = Guest(channel, diagnostics)
+    guest.send({"kind": "ready", "nonce": "", "layers": active, "gaps": found})
+    guest.serve()

@@ -1,0 +1,109 @@
+"""What an answer returned, seen without trusting it: exact types only, and a plain phrase for everything else."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Final
+
+import torch
+
+from grader.sandbox.wire import MAX_DEPTH, MAX_PAYLOAD, MAX_TENSORS, dtype_name
+
+_Tensor = torch.Tensor
+_Parameter = torch.nn.Parameter
+_SENDABLE: Final = frozenset(
+    (
+        *(torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.bool, torch.complex64),
+        *(torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8),
+    )
+)
+_LONGEST_TEXT: Final = 200
+
+# What an answer could patch, taken before it is loaded.
+_type, _isinstance, _len, _str, _repr = type, isinstance, len, str, repr
+_detach, _clone, _is_conj, _is_neg = _Tensor.detach, _Tensor.clone, _Tensor.is_conj, _Tensor.is_neg
+_resolve_conj, _resolve_neg, _to = _Tensor.resolve_conj, _Tensor.resolve_neg, _Tensor.to
+_tuple_items, _list_items, _dict_items = tuple.__iter__, list.__iter__, dict.items
+_requires_grad = _Tensor.requires_grad.__get__
+_shape, _device, _layout, _dtype = (_Tensor.shape.__get__, _Tensor.device.__get__, _Tensor.layout.__get__, _Tensor.dtype.__get__)  # fmt: skip
+
+
+class TooLarge(Exception):
+    """The result is far larger than any expected one."""
+
+
+def is_tensor(value: object) -> bool:
+    """Whether the value is a tensor of exactly the types that torch itself returns."""
+    return _type(value) is _Tensor or _type(value) is _Parameter
+
+
+def describe(value: object) -> str:
+    """Name a value in a few words: ``a NumPy array``, ``a generator``, ``a tensor subclass (Fake)``."""
+    kind = _type(value)
+    name = kind.__name__ if _type(kind.__name__) is str else "?"
+    if _isinstance(value, _Tensor):
+        return f"a subclass of torch.Tensor ({name[:60]})"
+    if kind.__module__ == "numpy":
+        return "a NumPy array" if name == "ndarray" else f"a NumPy {name[:40]}"
+    if _isinstance(value, types.GeneratorType):
+        return "a generator"
+    if _isinstance(value, types.FunctionType | types.MethodType | types.BuiltinFunctionType):
+        return "a function"
+    if _isinstance(value, torch.nn.Module):
+        return f"a module ({name[:60]})"
+    article = "an" if name[:1].lower() in "aeiou" else "a"
+    return f"{article} {name[:60]}"
+
+
+class Snapshot:
+    """Collects the tensors of a result as independent CPU copies, and the tree that points to them."""
+
+    def __init__(self, *, to_cpu: Any = None) -> None:
+        self.tensors: dict[str, torch.Tensor] = {}
+        self.live: list[torch.Tensor] = []
+        self._to_cpu = to_cpu
+        self._bytes = 0
+
+    def tree(self, value: Any, depth: int = 0) -> Any:
+        """Return the JSON tree of a value. Raises TooLarge for more than the wire carries."""
+        kind = _type(value)
+        if value is None or kind in (bool, int, float):
+            return value
+        if kind is str:
+            return value[:_LONGEST_TEXT]
+        if is_tensor(value):
+            return self.tensor(value)
+        if depth < MAX_DEPTH:
+            if _isinstance(value, tuple):
+                return {"p": [self.tree(v, depth + 1) for v in _tuple_items(value)]}
+            if kind is list:
+                return {"l": [self.tree(v, depth + 1) for v in _list_items(value)]}
+            if _isinstance(value, dict):
+                return {"d": [[_str(k)[:80], self.tree(v, depth + 1)] for k, v in _dict_items(value)]}
+        return {"x": describe(value)}
+
+    def tensor(self, value: torch.Tensor) -> dict[str, Any]:
+        """Return the node of one tensor: where its bytes are, and the device and graph that bytes do not tell."""
+        device = _str(_device(value))
+        layout, dtype = _layout(value), _dtype(value)
+        if layout is not torch.strided or dtype not in _SENDABLE:
+            return {"x": f"a tensor of {_str(layout).removeprefix('torch.')} layout and dtype {dtype_name(dtype)}"}
+        if device == "meta":
+            return {"x": "a tensor on the meta device, which holds no values"}
+        plain = _detach(value)
+        size = 1
+        for length in _shape(plain):
+            size *= length
+        self._bytes += size * plain.element_size()
+        if self._bytes > MAX_PAYLOAD or _len(self.tensors) >= MAX_TENSORS:
+            raise TooLarge(f"the result is too large: shape {tuple(_shape(plain))}")
+        if device != "cpu":
+            plain = self._to_cpu(plain) if self._to_cpu is not None else _to(plain, "cpu")
+        if _is_conj(plain):
+            plain = _resolve_conj(plain)
+        if _is_neg(plain):
+            plain = _resolve_neg(plain)
+        key = _str(_len(self.tensors))
+        self.tensors[key] = _clone(plain, memory_format=torch.contiguous_format)
+        self.live.append(value)
+        return {"t": key, "device": device, "grad": bool(_requires_grad(value))}

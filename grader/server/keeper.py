@@ -1,0 +1,202 @@
+"""The keeper of one grading: starts the judge and, when the judge asks, sandboxes; ends and sweeps them all.
+
+It runs nothing but this loop, so it always answers. It is the parent of everything that belongs to the grading: orphans come
+to it, and when the client goes away or the judge ends, whatever is left is killed and every scratch folder is removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import shutil
+import signal
+import socket
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from grader.sandbox import limits
+from grader.server import launch, lines
+
+SCRATCH_PREFIX: Final = "kata-sandbox-"
+SWEEP_SECONDS: Final = 3.0
+
+
+class Keeper:
+    """Parent of a judge and its sandboxes."""
+
+    def __init__(self, settings: dict[str, Any], client: socket.socket, request: dict[str, Any]) -> None:
+        self._settings = settings
+        self._client = client
+        self._request = request
+        self._scratch: dict[int, Path] = {}
+        self._control, other = socket.socketpair()
+        fds = {"control": other.fileno(), "client": client.fileno()}
+        self._judge = launch.start(settings["model"], "judge", self._judge_settings(), fds, self._environment(settings["tmp"]))
+        other.close()
+
+    def _judge_settings(self) -> dict[str, Any]:
+        return {"parent": os.getpid(), "request": self._request}
+
+    def _environment(self, home: str) -> dict[str, str]:
+        return launch.bare_environment(home) | self._settings.get("environment", {})
+
+    def run(self) -> None:
+        """Serve the judge until it ends or the client goes away; then leave nothing behind."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._control, selectors.EVENT_READ)
+            selector.register(self._client, selectors.EVENT_READ)
+            try:
+                while self._serve({key.fileobj for key, _ in selector.select()}):
+                    pass
+            finally:
+                self._end()
+
+    def _serve(self, ready: set[Any]) -> bool:
+        if self._client in ready:  # the client says nothing after its request: it hung up
+            return False
+        try:
+            message, _ = lines.receive(self._control)
+        except (EOFError, OSError):
+            return False
+        if message["op"] == "spawn":
+            self._spawn(message)
+        elif message["op"] == "retire":
+            lines.send(self._control, {"status": self._retire(message["pid"])})
+        else:
+            self._retire(message["pid"])
+        return True
+
+    def _spawn(self, message: dict[str, Any]) -> None:
+        scratch = Path(tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{os.getpid()}-", dir=self._settings["tmp"]))
+        ours, theirs = socket.socketpair()
+        reads, writes = zip(*(os.pipe() for _ in range(3)), strict=True)
+        settings = {
+            "parent": os.getpid(),
+            "scratch": str(scratch),
+            "read": self._settings["read"],
+            "memory": message["memory"],
+            "cpu_seconds": message["cpu_seconds"],
+            "layers": self._settings["layers"],
+        }
+        fds = {"channel": theirs.fileno(), "diagnostics": writes[0], "stdout": writes[1], "stderr": writes[2]}
+        pid = launch.start(self._settings["model"], "guest", settings, fds, self._environment(str(scratch)))
+        self._scratch[pid] = scratch
+        lines.send(self._control, {"pid": pid}, (ours.fileno(), *reads))
+        ours.close()
+        theirs.close()
+        for fd in (*reads, *writes):
+            os.close(fd)
+
+    def _retire(self, pid: int) -> int | None:
+        """Kill a sandbox with all that it started. Returns its wait status, None if it cannot be reaped."""
+        status = self._sweep({pid} if pid in self._scratch else set())
+        shutil.rmtree(self._scratch.pop(pid, ""), ignore_errors=True)
+        return status
+
+    def _end(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._judge, signal.SIGKILL)
+        self._sweep({self._judge, *self._scratch})
+        for scratch in self._scratch.values():
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def _sweep(self, ending: set[int]) -> int | None:
+        """Kill and reap ``ending``, their groups, their descendants and every orphan that came to us."""
+        keep = {self._judge, *self._scratch} - ending
+        status: int | None = None
+        for pid in ending:
+            for one in (pid, *descendants(pid)):
+                _kill(one)
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, signal.SIGKILL)
+        deadline = time.monotonic() + SWEEP_SECONDS
+        while time.monotonic() < deadline:
+            left = [child for child in children(os.getpid(), ending) if child not in keep]
+            for child in left:
+                for one in (child, *descendants(child)):
+                    _kill(one)
+                with contextlib.suppress(ChildProcessError):
+                    done, code = os.waitpid(child, os.WNOHANG)
+                    if done in ending and done != self._judge:
+                        status = code
+            if not left:
+                break
+            time.sleep(0.001)
+        return status
+
+
+def _kill(pid: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def children(pid: int, known: set[int] = frozenset()) -> list[int]:  # type: ignore[assignment]
+    """Child processes, dead ones that wait to be reaped included. Where the system cannot tell: the known ones still there."""
+    if not limits.LINUX:
+        return [child for child in known if _exists(child)]
+    found: list[int] = []
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            found += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text(encoding="ascii").split())
+    except FileNotFoundError:
+        return _children_by_scan(pid) if os.path.exists(f"/proc/{pid}") else []
+    except OSError:
+        return []
+    return found
+
+
+def _children_by_scan(pid: int) -> list[int]:
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            with contextlib.suppress(OSError):
+                fields = Path(f"/proc/{entry}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+                if int(fields[1]) == pid:
+                    found.append(int(entry))
+    return found
+
+
+def descendants(pid: int) -> list[int]:
+    """All processes below one."""
+    found: list[int] = []
+    todo = [pid]
+    while todo:
+        below = children(todo.pop())
+        found += below
+        todo += below
+    return found
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def remove_stale_scratch(tmp: str) -> None:
+    """Remove scratch folders whose keeper was killed before it could."""
+    for folder in Path(tmp).glob(f"{SCRATCH_PREFIX}*"):
+        owner = folder.name.removeprefix(SCRATCH_PREFIX).partition("-")[0]
+        if owner.isdigit() and not _exists(int(owner)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def main(settings: dict[str, Any], fds: launch.Fds) -> None:
+    """Become the keeper of the grading that the client on ``fds["client"]`` asks for."""
+    limits.forbid_reading_memory()
+    limits.adopt_orphans()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    client = socket.socket(fileno=fds["client"])
+    try:
+        request, _ = lines.receive(client)
+    except (EOFError, OSError):
+        return
+    remove_stale_scratch(settings["tmp"])
+    Keeper(settings, client, request).run()
