@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Final, Literal
 
 from grader import catalog
-from grader.errors import GraderFailed
+from grader.errors import GraderFailed, UsageError
 from grader.sandbox import landlock
 from grader.sandbox.layers import ALL_LAYERS
 from grader.server import launch, lines
@@ -46,9 +46,14 @@ class Session:
     """A clean server and the gradings asked of it."""
 
     def __init__(
-        self, *, model: launch.Model | None = None, layers: tuple[str, ...] = ALL_LAYERS, hidden: tuple[Path, ...] = ()
+        self,
+        *,
+        hidden: tuple[Path, ...] = (),
+        model: launch.Model | None = None,
+        layers: tuple[str, ...] = ALL_LAYERS,
+        call_seconds: float | None = None,
     ) -> None:
-        """Start the server. ``model`` and ``layers`` are there for tests; ``hidden`` are folders no answer may read."""
+        """Start the server. ``hidden`` are folders that no answer may read; the rest is there for tests."""
         self._door, theirs = socket.socketpair()
         tmp = tempfile.gettempdir()
         default = "fork" if sys.platform.startswith("linux") else "fresh"
@@ -60,7 +65,7 @@ class Session:
                 str(path)
                 for path in landlock.readable([catalog.content_root(), Path(launch.PACKAGE_ROOT) / "grader", *hidden])
             ],
-            "environment": {},
+            "call_seconds": call_seconds,
         }
         document = json.dumps({"settings": settings, "fds": {"door": theirs.fileno()}})
         debug = {"KATA_DEBUG": "1"} if os.environ.get("KATA_DEBUG") else {}
@@ -78,7 +83,10 @@ class Session:
     def grade(self, request: Request, on_event: Callable[[Event], None] | None = None) -> Report:
         """Grade one answer. Raises GraderFailed for our own faults only: whatever the answer does is in the report."""
         seconds = catalog.find(request.kata).grading_seconds + ALLOWANCE_SECONDS
-        return self._ask({"op": "grade", **asdict(request)}, on_event or (lambda event: None), seconds)
+        report = self._ask({"op": "grade", **asdict(request)}, on_event or (lambda event: None), seconds)
+        if request.case and not report["cases"]:
+            raise UsageError(f"No case has {request.case!r} in its id or title.", hint=f"See them all: kata grade {request.kata} --json")
+        return report
 
     def probe(self) -> Report:
         """Start a sandbox and say what holds in it."""

@@ -15,7 +15,7 @@ _LONGEST_MESSAGE: Final = 300
 _REFUSED: Final = "the sandbox refused it: an answer may not touch files, sockets or other processes"
 
 
-@dataclass
+@dataclass(eq=False)
 class Failure(Exception):
     """A case that the answer did not pass; facts only, in whole sentences."""
 

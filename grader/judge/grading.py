@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import inspect
 import time
 from dataclasses import dataclass
@@ -16,7 +17,8 @@ from grader.sandbox.executor import Executor
 from grader.sandbox.host import GradingTimeout, KeeperLine, Sandbox, SandboxEnded
 from grader.sandbox.wire import WireError
 
-LOAD_SECONDS: Final = 10.0
+SEED_OF_CALLS: Final = 20170612
+"""Every call starts from this state of torch's generator, in answer, reference and mistakes; no value is graded through it."""
 SECONDS_AFTER_A_TIMEOUT: Final = (2.0, 1.0, 0.5)
 """After the first timeout each further call gets less: an endless loop costs its own deadline once, not once a case."""
 
@@ -69,10 +71,25 @@ class Grading:
         self.load_printed = ""
         self.layers: list[str] = []
         self.gaps: list[str] = []
+        self._initial: dict[str, dict[str, torch.Tensor]] = {}
         self._prepare()
         self.reference_text = kata.reference()
         self.reference = Local(self.reference_text, str(kata.solution / "reference.py"))
         self.signatures = {name: signature(self.reference, self.reference_text, name) for name in kata.entry}
+
+    def initial_parameters(self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, torch.Tensor]:
+        """Return the parameters of a freshly built reference module, always the same; nothing where it refuses to be built."""
+        key = f"{signature.name}{args}{kwargs}"
+        if not signature.is_module:
+            return {}
+        if key not in self._initial:
+            torch.default_generator.manual_seed(SEED_OF_CALLS)
+            try:
+                model = self.reference.executor.namespace[signature.name](*args, **kwargs)
+            except Exception:  # noqa: BLE001 - the exchange that follows tells whether it was expected
+                return {}
+            self._initial[key] = {name: parameter.detach() for name, parameter in model.named_parameters()}
+        return self._initial[key]
 
     # --- sandboxes -----------------------------------------------------------------------------------------------------
 
@@ -96,7 +113,7 @@ class Grading:
     def request(self, header: dict[str, Any], tensors: dict[str, torch.Tensor]) -> Reply:
         """Let the answer do one operation. Raises Failure for a death, a timeout or an unreadable reply."""
         if self.load_failure is not None:
-            raise self.load_failure
+            raise dataclasses.replace(self.load_failure)
         return self._call(self._loaded_sandbox(), header, tensors, self._call_seconds())
 
     def finish(self) -> None:
@@ -146,7 +163,7 @@ class Grading:
     def _load(self, sandbox: Sandbox) -> None:
         header = {"op": "load", "source": self.source, "filename": self.filename}
         try:
-            reply, _ = self._call(sandbox, header, {}, LOAD_SECONDS)
+            reply, _ = self._call(sandbox, header, {}, self._call_seconds())
             failure = from_reply(reply)
         except Failure as ended:
             failure = ended

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
-import random
-import re
 import secrets
 import socket
 import sys
@@ -20,7 +19,7 @@ import torch
 
 from grader.catalog import find
 from grader.judge import report as reports
-from grader.judge.failure import Failure
+from grader.judge.diagnose import diagnose
 from grader.judge.grading import Grading
 from grader.judge.plugin import CaseOutcome, JudgePlugin
 from grader.sandbox import limits
@@ -38,8 +37,9 @@ UNUSED_PLUGINS: Final = (
 class Judge:
     """Serves one request of a client."""
 
-    def __init__(self, client: socket.socket, control: socket.socket, request: dict[str, Any]) -> None:
-        self._client, self._control, self._request = client, control, request
+    def __init__(self, client: socket.socket, control: socket.socket, settings: dict[str, Any]) -> None:
+        self._client, self._control = client, control
+        self._request, self._call_seconds = settings["request"], settings["call_seconds"]
         self._started = time.monotonic()
 
     def run(self) -> None:
@@ -60,6 +60,8 @@ class Judge:
     def _grade(self) -> dict[str, Any]:
         request = self._request
         kata = find(request["kata"])
+        if self._call_seconds is not None:
+            kata = dataclasses.replace(kata, call_seconds=self._call_seconds)
         seed = request["seed"] if request["seed"] is not None else secrets.randbelow(2**31)
         shown = Path(request["filename"]).name
         grading = Grading(kata, request["source"], shown, seed, KeeperLine(self._control))
@@ -84,7 +86,7 @@ class Judge:
             "verdict": reports.verdict(outcomes),
             "message": headline(grading, outcomes),
             "cases": [reports.case_document(case, request["source"], shown) for case in outcomes],
-            "mistakes": [],
+            "mistakes": [diagnosis.document(request["lang"]) for diagnosis in diagnose(grading, outcomes)],
             "families": reports.families(outcomes),
             "printed": grading.load_printed,
             "seed": grading.seed,
@@ -146,10 +148,10 @@ def run_pytest(cases: Path, plugin: JudgePlugin, grading_seconds: float) -> int:
 
 
 def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
-    """Become the judge. ``settings``: parent, request."""
+    """Become the judge. ``settings``: parent, request, call_seconds."""
     limits.die_with_parent()
     if os.getppid() != settings["parent"]:
         return
     torch.set_num_threads(1)
     client, control = socket.socket(fileno=fds["client"]), socket.socket(fileno=fds["control"])
-    Judge(client, control, settings["request"]).run()
+    Judge(client, control, settings).run()

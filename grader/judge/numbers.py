@@ -11,8 +11,12 @@ class Numbers:
     """The ``rng`` of a case. Float results are float64 on the CPU; a case is cast to the dtype of its variant later."""
 
     def __init__(self, seed: int, case: str) -> None:
-        self.seed = zlib.crc32(f"{seed}:{case}".encode())
-        self._generator = torch.Generator().manual_seed(self.seed)
+        self._origin = (seed, case)
+        self._generator = torch.Generator().manual_seed(zlib.crc32(f"{seed}:{case}".encode()))
+
+    def again(self) -> Numbers:
+        """Return the same numbers from the start."""
+        return Numbers(*self._origin)
 
     def normal(self, *shape: int, scale: float = 1.0) -> torch.Tensor:
         """Normal deviates with standard deviation ``scale``."""

@@ -33,6 +33,7 @@ class CaseOutcome:
     family: str
     title: str
     about: str
+    base: str = ""
     outcome: Outcome = "passed"
     failure: Failure | None = None
     printed: str = ""
@@ -120,7 +121,7 @@ class JudgePlugin:
         """Time a case and report it."""
         case_id, title, about = _names(item)
         self._current = CaseOutcome(case_id, _variant(item).family, title, about)
-        self._current.function = _replayable(item)
+        self._current.base, self._current.function = _base_name(item), _replayable(item)
         started = time.monotonic()
         result = yield
         self._current.seconds = time.monotonic() - started
@@ -130,16 +131,22 @@ class JudgePlugin:
         self._current = None
         return result
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool:
+        """Run a case. What the answer does wrong ends here: pytest would spend more time on its traceback than we on the case."""
+        assert self._current is not None
+        try:
+            arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}  # noqa: SLF001
+            pyfuncitem.obj(**arguments)
+        except Failure as failure:
+            self._current.failure, self._current.outcome = failure, failure.outcome
+        return True
+
     def pytest_exception_interact(self, call: pytest.CallInfo[Any]) -> None:
-        """Sort what a case raised: a failure of the answer, or one of our own."""
-        if self._current is None or call.excinfo is None:
-            return
-        error = call.excinfo.value
-        if isinstance(error, Failure):
-            self._current.failure, self._current.outcome = error, error.outcome
-        else:
+        """Anything else that a case raises is a fault of our own."""
+        if self._current is not None and call.excinfo is not None:
             self._current.outcome = "crashed"
-            self._current.internal = f"{type(error).__name__}: {error}\n{call.excinfo.getrepr(style='short')}"
+            self._current.internal = f"{call.excinfo.exconly()}\n{call.excinfo.getrepr(style='short')}"
 
 
 def _variant(item: pytest.Item) -> Variant:

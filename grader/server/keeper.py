@@ -34,14 +34,11 @@ class Keeper:
         self._scratch: dict[int, Path] = {}
         self._control, other = socket.socketpair()
         fds = {"control": other.fileno(), "client": client.fileno()}
-        self._judge = launch.start(settings["model"], "judge", self._judge_settings(), fds, self._environment(settings["tmp"]))
+        self._judge = launch.start(settings["model"], "judge", self._judge_settings(), fds, launch.bare_environment(settings["tmp"]))
         other.close()
 
     def _judge_settings(self) -> dict[str, Any]:
-        return {"parent": os.getpid(), "request": self._request}
-
-    def _environment(self, home: str) -> dict[str, str]:
-        return launch.bare_environment(home) | self._settings.get("environment", {})
+        return {"parent": os.getpid(), "request": self._request, "call_seconds": self._settings["call_seconds"]}
 
     def run(self) -> None:
         """Serve the judge until it ends or the client goes away; then leave nothing behind."""
@@ -82,7 +79,7 @@ class Keeper:
             "layers": self._settings["layers"],
         }
         fds = {"channel": theirs.fileno(), "diagnostics": writes[0], "stdout": writes[1], "stderr": writes[2]}
-        pid = launch.start(self._settings["model"], "guest", settings, fds, self._environment(str(scratch)))
+        pid = launch.start(self._settings["model"], "guest", settings, fds, launch.bare_environment(str(scratch)))
         self._scratch[pid] = scratch
         lines.send(self._control, {"pid": pid}, (ours.fileno(), *reads))
         ours.close()

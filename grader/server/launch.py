@@ -51,7 +51,6 @@ def bare_environment(home: str) -> dict[str, str]:
         "OMP_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
         "MALLOC_ARENA_MAX": "2",
-        "PYTHONDONTWRITEBYTECODE": "1",
     }
 
 
@@ -64,7 +63,7 @@ def _spawn(role: str, settings: dict[str, Any], fds: Fds, environment: dict[str,
     passed = {name: fd for name, fd in fds.items() if name not in ("stdout", "stderr")}
     text = json.dumps({"settings": settings, "fds": passed})
     process = subprocess.Popen(
-        [sys.executable, "-I", "-B", "-c", BOOTSTRAP, role, text, PACKAGE_ROOT],
+        [sys.executable, "-I", "-c", BOOTSTRAP, role, text, PACKAGE_ROOT],
         stdin=subprocess.DEVNULL,
         stdout=fds.get("stdout", subprocess.DEVNULL),
         stderr=fds.get("stderr", None if os.environ.get("KATA_DEBUG") else subprocess.DEVNULL),

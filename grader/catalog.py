@@ -1,0 +1,263 @@
+"""The katas on disk: found, validated, in the order of the course."""
+
+import re
+import tomllib
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cache
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from grader.errors import BadKataFile, UnknownKata
+
+TRACKS: dict[int, dict[str, str]] = {
+    1: {"en": "One head", "zh": "单头注意力"},
+    2: {"en": "Many heads", "zh": "多头注意力"},
+    3: {"en": "Positions", "zh": "位置编码"},
+    4: {"en": "Blocks", "zh": "模块"},
+    5: {"en": "Inference", "zh": "推理"},
+}
+FAMILIES = ("core", "mask", "dtype", "grad", "device", "contract", "cost")
+CALL_SECONDS = 10.0
+GRADING_SECONDS = 60.0
+
+_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_*]\w*)*\*?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kata:
+    """One kata: what `kata.toml` says, and where its files are."""
+
+    id: str
+    title: dict[str, str]
+    track: int
+    order: int
+    difficulty: int
+    minutes: int
+    entry: tuple[str, ...]
+    needs: tuple[str, ...]
+    tags: tuple[str, ...]
+    families: tuple[str, ...]
+    forbidden: tuple[str, ...]
+    allowed: tuple[str, ...]
+    call_seconds: float = CALL_SECONDS
+    grading_seconds: float = GRADING_SECONDS
+    folder: Path
+    solution: Path
+
+    @property
+    def filename(self) -> str:
+        """The name of the learner's file: an importable one."""
+        return filename(self.id)
+
+    def stub(self) -> str:
+        """Return the file that a learner starts from."""
+        return _text(self.folder / "stub.py")
+
+    def brief(self, lang: str) -> str:
+        """Return the task as Markdown."""
+        return _text(self._translated("brief", lang))
+
+    def hints(self, lang: str) -> list[tuple[str, str]]:
+        """Return the rungs of the ladder, each a heading and its Markdown."""
+        path = self._translated("hints", lang)
+        rungs = _rungs(_text(path))
+        if not rungs:
+            raise BadKataFile(path, "", "has no rung: each begins with a heading such as `## 1 · Where to start`")
+        return rungs
+
+    def talk(self) -> str:
+        """Return the follow-up questions of an interviewer, as Markdown."""
+        return _text(self.folder / "talk.md")
+
+    def reference(self) -> str:
+        """Return the model answer."""
+        return _text(self.solution / "reference.py")
+
+    def _translated(self, stem: str, lang: str) -> Path:
+        path = self.folder / f"{stem}.{lang}.md"
+        return path if lang != "en" and path.is_file() else self.folder / f"{stem}.md"
+
+
+def filename(kata_id: str) -> str:
+    """Return the name of the file that answers a kata: `masked_softmax.py` for `masked-softmax`."""
+    return kata_id.replace("-", "_") + ".py"
+
+
+def content_root() -> Path:
+    """Return the folder that holds `katas/` and `solutions/`: inside an installed package, or the clone."""
+    package = Path(__file__).resolve().parent
+    bundled = package / "bundled"
+    return bundled if (bundled / "katas").is_dir() else package.parent
+
+
+def exists(kata_id: str) -> bool:
+    """Tell whether a kata has this very id, without reading any."""
+    return _ID.fullmatch(kata_id) is not None and (content_root() / "katas" / kata_id / "kata.toml").is_file()
+
+
+def katas() -> dict[str, Kata]:
+    """Return every kata by its id, in the order of the course.
+
+    Raises BadKataFile, which names file and key, for a kata.toml that breaks the rules.
+    """
+    return dict(_katas(content_root()))
+
+
+def find(name: str) -> Kata:
+    """Return the kata of this name; `Masked_Softmax` and `masked_softmax.py` are understood too.
+
+    Raises UnknownKata with suggestions.
+    """
+    found = katas()
+    kata_id = name.lower().removesuffix(".py").replace("_", "-")
+    if kata_id in found:
+        return found[kata_id]
+    raise UnknownKata(name, _suggestions(kata_id, found))
+
+
+def following(passed: Collection[str], after: str = "") -> Kata | None:
+    """Return what to do next: the first kata behind `after`, then of all, that is open and whose needs are passed."""
+    found = katas()
+    order = list(found)
+    start = order.index(after) + 1 if after in found else 0
+    opened = [found[kata_id] for kata_id in order[start:] + order[:start] if kata_id not in passed]
+    ready = (kata for kata in opened if not open_needs(kata, passed))
+    return next(ready, opened[0] if opened else None)
+
+
+def open_needs(kata: Kata, passed: Collection[str]) -> list[str]:
+    """Return the katas that `kata` builds on and that are not passed yet."""
+    return [need for need in kata.needs if need in katas() and need not in passed]
+
+
+@cache
+def _katas(root: Path) -> dict[str, Kata]:
+    folders = [file.parent for file in (root / "katas").glob("*/kata.toml")]
+    found = [_load(folder, root / "solutions" / folder.name) for folder in folders]
+    return {kata.id: kata for kata in sorted(found, key=lambda kata: (kata.track, kata.order, kata.id))}
+
+
+def _suggestions(name: str, found: dict[str, Kata]) -> list[str]:
+    from difflib import get_close_matches  # noqa: PLC0415 - only for a name that was mistyped
+
+    close = get_close_matches(name, found, n=3, cutoff=0.55)
+    if len(name) > 1:
+        titled = (kata.id for kata in found.values() if name in kata.id or name in kata.title["en"].lower())
+        close += [kata_id for kata_id in titled if kata_id not in close]
+    return close[:3]
+
+
+def _load(folder: Path, solution: Path) -> Kata:
+    file = folder / "kata.toml"
+    if not _ID.fullmatch(folder.name):
+        raise BadKataFile(file, "", f"the folder {folder.name!r} is no kata id: lower-case words joined by hyphens")
+    try:
+        table = _Table(file, tomllib.loads(file.read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise BadKataFile(file, "", str(error)) from error
+    kata = Kata(
+        id=folder.name,
+        title=table.title(),
+        track=table.whole("track", 1, max(TRACKS)),
+        order=table.whole("order", 0, 10**6),
+        difficulty=table.whole("difficulty", 1, 5),
+        minutes=table.whole("minutes", 1, 24 * 60),
+        entry=table.names("entry", str.isidentifier, "a Python name", at_least=1),
+        needs=table.names("needs", lambda name: _ID.fullmatch(name) is not None, "the id of a kata"),
+        tags=table.names("tags", lambda name: bool(name.strip()), "a word"),
+        families=table.names("families", FAMILIES.__contains__, "one of " + " ".join(FAMILIES), at_least=1),
+        forbidden=table.names("forbidden", _is_dotted, "a dotted name"),
+        allowed=table.names("allowed", _is_dotted, "a dotted name"),
+        call_seconds=table.seconds("call_seconds", CALL_SECONDS),
+        grading_seconds=table.seconds("grading_seconds", GRADING_SECONDS),
+        folder=folder,
+        solution=solution,
+    )
+    table.refuse_the_rest()
+    return kata
+
+
+def _is_dotted(name: str) -> bool:
+    return _DOTTED.fullmatch(name) is not None
+
+
+class _Table:
+    """A kata.toml being read: each key is taken once, and a wrong one is named with its file."""
+
+    def __init__(self, file: Path, values: dict[str, Any]) -> None:
+        self.file = file
+        self.values = values
+        self.known: list[str] = []
+
+    def title(self) -> dict[str, str]:
+        title = self._take("title")
+        if not isinstance(title, dict) or set(title) != {"en", "zh"}:
+            raise self._wrong("title", 'needs the two languages: { en = "...", zh = "..." }')
+        for language, text in title.items():
+            if not isinstance(text, str) or not text.strip():
+                raise self._wrong(f"title.{language}", f"must be a title, not {text!r}")
+        return title
+
+    def whole(self, key: str, low: int, high: int) -> int:
+        value = self._take(key)
+        if type(value) is not int or not low <= value <= high:
+            raise self._wrong(key, f"must be a whole number from {low} to {high}, not {value!r}")
+        return value
+
+    def names(self, key: str, fits: Callable[[str], bool], kind: str, at_least: int = 0) -> tuple[str, ...]:
+        value = self._take(key)
+        if not isinstance(value, list):
+            raise self._wrong(key, f"must be a list, not {value!r}")
+        for name in value:
+            if not isinstance(name, str) or not fits(name):
+                raise self._wrong(key, f"{name!r} is not {kind}")
+        if len(value) < at_least:
+            raise self._wrong(key, "must not be empty")
+        if len(set(value)) < len(value):
+            raise self._wrong(key, "names something twice")
+        return tuple(value)
+
+    def seconds(self, key: str, default: float) -> float:
+        self.known.append(key)
+        value = self.values.get(key, default)
+        if type(value) not in {int, float} or not isfinite(value) or value <= 0:
+            raise self._wrong(key, f"must be a number of seconds above 0, not {value!r}")
+        return float(value)
+
+    def refuse_the_rest(self) -> None:
+        for key in self.values:
+            if key not in self.known:
+                raise self._wrong(key, f"is not a key of kata.toml; the keys are {', '.join(self.known)}")
+
+    def _take(self, key: str) -> Any:
+        self.known.append(key)
+        if key not in self.values:
+            raise self._wrong(key, "is missing")
+        return self.values[key]
+
+    def _wrong(self, key: str, problem: str) -> BadKataFile:
+        return BadKataFile(self.file, key, problem)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise BadKataFile(path, "", "is missing") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadKataFile(path, "", str(error)) from error
+
+
+def _rungs(text: str) -> list[tuple[str, str]]:
+    rungs: list[tuple[str, list[str]]] = []
+    fenced = False
+    for line in text.splitlines():
+        fenced ^= line.lstrip().startswith("```")
+        if line.startswith("## ") and not fenced:
+            rungs.append((line[3:].strip(), []))
+        elif rungs:
+            rungs[-1][1].append(line)
+    return [(heading, "\n".join(lines).strip()) for heading, lines in rungs]

@@ -1,0 +1,57 @@
+"""The command line: parse, call, show. No command that does not grade starts torch."""
+
+from pathlib import Path
+
+import click
+
+from grader import __version__
+from grader.cli.base import App, KataGroup, one_language
+
+COMMANDS = {
+    "list": "course",
+    "start": "course",
+    "grade": "grading",
+    "hint": "ladder",
+    "solution": "ladder",
+    "reset": "files",
+    "restore": "files",
+    "status": "course",
+    "repro": "grading",
+    "doctor": "machine",
+}
+
+EXAMPLE = """\b
+A first round:
+  kata list              what there is, and what comes next
+  kata start mha         write workspace/mha.py, show the task
+  kata grade             grade it, as often as you like
+  kata hint              one step further, when you are stuck"""
+
+
+@click.group(
+    cls=KataGroup,
+    modules=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=EXAMPLE,
+)
+@click.option(
+    "--workspace",
+    type=click.Path(path_type=Path, file_okay=False),
+    envvar="KATA_WORKSPACE",
+    default="workspace",
+    show_default=True,
+    help="Folder with your answers; KATA_WORKSPACE sets it too.",
+)
+@click.option(
+    "--lang",
+    callback=one_language,
+    envvar="KATA_LANG",
+    metavar="LANGUAGE",
+    help="Language of tasks and diagnoses: en or zh; KATA_LANG sets it too, else the locale.",
+)
+@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.pass_context
+def main(context: click.Context, workspace: Path, lang: str) -> None:
+    """Interview practice for attention in PyTorch: write it, grade it, read what is wrong and why."""
+    context.obj = App(workspace.expanduser(), lang)
+    context.call_on_close(context.obj.close)

@@ -1,0 +1,222 @@
+"""What all commands share: the learner's folder and history, and how an error meets a terminal."""
+
+import errno
+import os
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import click
+
+from grader import catalog
+from grader.cli.streams import make_streams_safe
+from grader.errors import KataError, NoCurrentKata, NoSuchFile, StateError, UsageError
+from grader.history import History, Summary, data_folder
+from grader.language import LANGUAGES, _, from_locale, recognised
+from grader.text import clean, shown
+from grader.workspace import Workspace, read_answer
+
+INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
+
+T = TypeVar("T")
+
+
+class App:
+    """One run of the tool: folder, language and history."""
+
+    def __init__(self, folder: Path, lang: str) -> None:
+        self.workspace = Workspace(folder)
+        self.lang = lang
+        self._told: set[str] = set()
+
+    @cached_property
+    def history(self) -> History:
+        """The history, opened when it is first needed. Raises StateError."""
+        return History(data_folder(), self.warn)
+
+    def close(self) -> None:
+        """Close what was opened."""
+        if "history" in self.__dict__:
+            self.history.close()
+
+    def ask(self, question: Callable[[History], T], otherwise: T, consequence: str) -> T:
+        """Ask the history, or tell it something; where it cannot be used, warn of the consequence and go on."""
+        try:
+            return question(self.history)
+        except StateError as error:
+            self._warn_of(error, consequence)
+            return otherwise
+
+    def usable_history(self, consequence: str) -> History | None:
+        """Return the history, or None, with a warning of the consequence, where it cannot be used."""
+        try:
+            return self.history
+        except StateError as error:
+            self._warn_of(error, consequence)
+            return None
+
+    def done(self, consequence: str = "") -> dict[str, Summary]:
+        """Return what was done with each kata; nothing, with a warning, where the history cannot be used."""
+        return self.ask(History.summaries, dict[str, Summary](), consequence)
+
+    def kata_id(self, name: str | None) -> str:
+        """Return the id of the kata that was named, or of the current one. Raises UnknownKata and NoCurrentKata."""
+        name = name or self.ask(History.current, None, "")
+        if not name:
+            raise NoCurrentKata
+        return name if catalog.exists(name) else catalog.find(name).id
+
+    def kata(self, name: str | None) -> catalog.Kata:
+        """Return the kata that was named, or the current one."""
+        return catalog.find(self.kata_id(name))
+
+    def answer(self, kata_id: str, path: Path | None = None) -> str:
+        """Return the text of the answer to a kata, or of another file."""
+        own = self.workspace.path(kata_id)
+        try:
+            return read_answer(path or own)
+        except NoSuchFile as error:
+            if path:
+                raise
+            raise NoSuchFile(own, _("`kata start {name}` begins it.").format(name=kata_id)) from error
+
+    def warn(self, sentence: str) -> None:
+        """Say something on standard error that does not end the command."""
+        click.echo(_("Warning: {sentence}").format(sentence=clean(sentence)), err=True)
+
+    def _warn_of(self, error: StateError, consequence: str) -> None:
+        if error.message not in self._told or consequence:
+            self._told.add(error.message)
+            self.warn(" ".join(part for part in (consequence, error.message, error.hint) if part))
+
+
+def one_language(_context: click.Context, _parameter: click.Parameter, name: str | None) -> str:
+    """Return `en` or `zh` for a name of either, the locale's language for none."""
+    if not name:
+        return from_locale()
+    known = recognised(name)
+    if known is None:
+        sentence = _("'{name}' is none of {names}.")
+        raise click.BadParameter(sentence.format(name=clean(name, 80), names=", ".join(LANGUAGES)))
+    return known
+
+
+class KataGroup(click.Group):
+    """A group that imports a command when it is called and lists its commands in the order of use."""
+
+    def __init__(self, *args: Any, modules: dict[str, str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.modules = modules
+
+    def list_commands(self, _context: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        return list(self.modules)
+
+    def get_command(self, _context: click.Context, name: str) -> click.Command | None:
+        """Import one command."""
+        if name not in self.modules:
+            return None
+        command: click.Command = getattr(import_module(f"grader.cli.{self.modules[name]}"), f"{name}_command")
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Suggest a command for one that does not exist."""
+        name = args[0]
+        if name not in self.modules and not name.startswith("-") and not ctx.resilient_parsing:
+            from difflib import get_close_matches  # noqa: PLC0415 - only for a name that was mistyped
+
+            sentence = _("There is no command '{name}'.").format(name=clean(name, 80))
+            if close := get_close_matches(name, self.modules, n=2):
+                sentence += " " + _("Did you mean {names}?").format(names=_(" or ").join(close))
+            raise click.UsageError(sentence, ctx)
+        return super().resolve_command(ctx, args)
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Make the streams safe before anything, a help page too, is written to them."""
+        make_streams_safe()
+        return super().main(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; Ctrl-C ends it with a sentence, not a traceback."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo(_("Stopped. Your files are as they were."), err=True)
+            ctx.exit(INTERRUPTED)
+
+
+class KataCommand(click.Command):
+    """A command whose errors are sentences."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; turn every error into a sentence with its exit code."""
+        try:
+            return super().invoke(ctx)
+        except KataError as error:
+            raise Shown(error, ctx) from error
+        except (click.ClickException, click.Abort, click.exceptions.Exit):
+            raise
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno == errno.EPIPE:
+                raise
+            raise Shown(crash(error), ctx) from error
+
+
+class Shown(click.ClickException):
+    """A KataError as click shows it."""
+
+    def __init__(self, error: KataError, context: click.Context) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.context = context
+
+    @property
+    def exit_code(self) -> int:  # type: ignore[override]  # click has one for each class, we for each error
+        """The exit code of the error."""
+        return self.error.exit_code
+
+    def show(self, file: IO[str] | None = None) -> None:
+        """Write the sentence, the next step and, for wrong use, where to find help."""
+        target = file or sys.stderr
+        click.echo(_("Error: {sentence}").format(sentence=clean(self.error.message)), file=target)
+        if self.error.hint:
+            click.echo(clean(self.error.hint), file=target)
+        if isinstance(self.error, UsageError):
+            click.echo(_("Try '{command} --help' for help.").format(command=self.context.command_path), file=target)
+
+
+def crash(error: Exception) -> KataError:
+    """Write down where the tool itself broke, and return what to tell the learner."""
+    import traceback  # noqa: PLC0415 - only when everything else is over
+
+    if os.environ.get("KATA_DEBUG"):
+        traceback.print_exception(error)
+    sentence = _("kata itself failed ({kind}: {text}). This is a bug, and not yours.")
+    sentence = sentence.format(kind=type(error).__name__, text=clean(str(error), 300))
+    path = data_folder() / f"crash-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.txt"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(traceback.format_exception(error)), encoding="utf-8", errors="backslashreplace")
+    except OSError:
+        return KataError(sentence, _("KATA_DEBUG=1 shows where."))
+    return KataError(sentence, _("The details are in {path}.").format(path=shown(path)))
+
+
+def examples(*lines: str) -> str:
+    """Return the end of a help page."""
+    head = _("Example:") if len(lines) == 1 else _("Examples:")
+    return "\n".join(["\b", head, *(f"  {line}" for line in lines)])
+
+
+def kata_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the name of a kata in the shell."""
+    try:
+        return [kata_id for kata_id in catalog.katas() if kata_id.startswith(incomplete)]
+    except KataError:
+        return []

@@ -1,0 +1,208 @@
+"""What has happened: attempts, hints, solutions shown. One SQLite file, shared by every grader of a user."""
+
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from grader.database import Database, survives_damage
+from grader.errors import StateError
+from grader.language import _
+from grader.workspace import digest
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One grading, without its report."""
+
+    id: int
+    kata: str
+    at: datetime
+    verdict: str
+    passed: int
+    total: int
+    seconds: float
+    whole: bool
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a learner has done with one kata; `passed` counts whole gradings only."""
+
+    attempts: int = 0
+    passes: int = 0
+    best: tuple[int, int] = (0, 0)
+    last: datetime | None = None
+    hints: int = 0
+    gave_up: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """Whether the kata was passed at least once."""
+        return self.passes > 0
+
+
+def data_folder() -> Path:
+    """Return the folder of the history: KATA_HOME, or the user's data folder on this system."""
+    if home := os.environ.get("KATA_HOME"):
+        return Path(home).expanduser()
+    from platformdirs import user_data_dir  # noqa: PLC0415 - KATA_HOME saves its import
+
+    return Path(user_data_dir("kata", appauthor=False))
+
+
+class History(Database):
+    """The history of one user. Methods raise StateError, in words, for whatever SQLite or the disk refuses."""
+
+    @survives_damage
+    def record(self, kata: str, source: str, report: dict[str, Any], *, whole: bool) -> int:
+        """Store one grading and return its number; `whole` is false where only some cases were chosen."""
+        cases = report["cases"]
+        import json  # noqa: PLC0415 - only attempts have reports
+
+        text = digest(source.encode())
+        passed = sum(case["outcome"] == "passed" for case in cases)
+        with self.transaction() as db:
+            db.execute("INSERT OR IGNORE INTO sources (digest, text) VALUES (?, ?)", (text, source))
+            cursor = db.execute(
+                "INSERT INTO attempts (kata, at, verdict, passed, total, seconds, whole, digest, report) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(kata, _now(), report["verdict"], passed, len(cases)),
+                    *(float(report["seconds"]), whole, text, json.dumps(report)),
+                ),
+            )
+        assert cursor.lastrowid is not None
+        return cursor.lastrowid
+
+    @survives_damage
+    def begin(self, kata: str, *, anew: bool) -> None:
+        """Make a kata the current one; the clock and the ladder of hints start `anew`, or for the first time."""
+        with self.transaction() as db:
+            db.execute("INSERT OR REPLACE INTO settings (name, value) VALUES ('current', ?)", (kata,))
+            if anew or self._round(kata) == 0:
+                db.execute("INSERT INTO starts (kata, at) VALUES (?, ?)", (kata, _now()))
+
+    @survives_damage
+    def current(self) -> str | None:
+        """Return the kata that was started last."""
+        row = self.db.execute("SELECT value FROM settings WHERE name = 'current'").fetchone()
+        return row[0] if row else None
+
+    @survives_damage
+    def started(self, kata: str) -> datetime | None:
+        """Return when the present round of a kata began."""
+        row = self.db.execute("SELECT at FROM starts WHERE id = ?", (self._round(kata),)).fetchone()
+        return datetime.fromisoformat(row[0]) if row else None
+
+    @survives_damage
+    def take_hint(self, kata: str, rungs: int) -> int | None:
+        """Record the next hint of this round and return its number from 1; None when all have been taken."""
+        with self.transaction() as db:
+            taken = self._taken(kata)
+            if taken >= rungs:
+                return None
+            db.execute(
+                "INSERT INTO hints (kata, start, rung, at) VALUES (?, ?, ?, ?)",
+                (kata, self._round(kata), taken + 1, _now()),
+            )
+        return taken + 1
+
+    @survives_damage
+    def hints_taken(self, kata: str) -> int:
+        """Return how many hints were taken in the present round."""
+        return self._taken(kata)
+
+    @survives_damage
+    def reveal(self, kata: str, *, gave_up: bool) -> None:
+        """Record that the solution was shown, and whether before a pass."""
+        with self.transaction() as db:
+            db.execute("INSERT INTO reveals (kata, at, gave_up) VALUES (?, ?, ?)", (kata, _now(), gave_up))
+
+    @survives_damage
+    def summaries(self) -> dict[str, Summary]:
+        """Return what was done, by kata, for each kata of which anything is known."""
+        # SQLite takes the other columns of a row with MAX() from the row that has the maximum.
+        best = {
+            row[0]: (row[1], row[2])
+            for row in self.db.execute(
+                "SELECT kata, passed, total, MAX(1.0 * passed / total) FROM attempts "
+                "WHERE whole AND total GROUP BY kata"
+            )
+        }
+        counts = {
+            row[0]: row[1:]
+            for row in self.db.execute(
+                "SELECT kata, COUNT(*), SUM(whole AND verdict = 'passed'), MAX(at) FROM attempts "
+                "WHERE verdict != 'error' GROUP BY kata"
+            )
+        }
+        hints = dict(self.db.execute("SELECT kata, COUNT(*) FROM hints GROUP BY kata").fetchall())
+        gave_up = dict(self.db.execute("SELECT kata, MAX(gave_up) FROM reveals GROUP BY kata").fetchall())
+        started = dict(self.db.execute("SELECT kata, MAX(at) FROM starts GROUP BY kata").fetchall())
+        summaries = {}
+        for kata in {*counts, *hints, *gave_up, *started}:
+            attempts, passes, last = counts.get(kata, (0, 0, started.get(kata)))
+            summaries[kata] = Summary(
+                attempts=attempts,
+                passes=passes,
+                best=best.get(kata, (0, 0)),
+                last=datetime.fromisoformat(last) if last else None,
+                hints=hints.get(kata, 0),
+                gave_up=bool(gave_up.get(kata, 0)),
+            )
+        return summaries
+
+    def summary(self, kata: str) -> Summary:
+        """Return what was done with one kata."""
+        return self.summaries().get(kata, Summary())
+
+    @survives_damage
+    def attempts(self, kata: str) -> list[Attempt]:
+        """Return the gradings of a kata, oldest first."""
+        rows = self.db.execute(
+            "SELECT id, kata, at, verdict, passed, total, seconds, whole, digest FROM attempts "
+            "WHERE kata = ? ORDER BY id",
+            (kata,),
+        )
+        return [
+            Attempt(number, name, datetime.fromisoformat(at), verdict, passed, total, seconds, bool(whole), digest)
+            for number, name, at, verdict, passed, total, seconds, whole, digest in rows
+        ]
+
+    @survives_damage
+    def report(self, attempt: int) -> dict[str, Any]:
+        """Return the report of one grading."""
+        import json  # noqa: PLC0415 - as above
+
+        row = self.db.execute("SELECT report FROM attempts WHERE id = ?", (attempt,)).fetchone()
+        try:
+            report: dict[str, Any] = json.loads(row[0])
+        except (TypeError, ValueError) as error:
+            raise StateError(_("The report of attempt {number} cannot be read.").format(number=attempt)) from error
+        return report
+
+    @survives_damage
+    def source(self, digest: str) -> str:
+        """Return the text of a graded version."""
+        row = self.db.execute("SELECT text FROM sources WHERE digest = ?", (digest,)).fetchone()
+        if row is None:
+            raise StateError(_("The history does not hold version {digest}.").format(digest=digest[:10]))
+        text: str = row[0]
+        return text
+
+    def _round(self, kata: str) -> int:
+        row = self.db.execute("SELECT MAX(id) FROM starts WHERE kata = ?", (kata,)).fetchone()
+        return row[0] or 0
+
+    def _taken(self, kata: str) -> int:
+        row = self.db.execute(
+            "SELECT MAX(rung) FROM hints WHERE kata = ? AND start = ?", (kata, self._round(kata))
+        ).fetchone()
+        return row[0] or 0
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

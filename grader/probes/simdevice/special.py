@@ -1,0 +1,57 @@
+"""Operators that PyTorch sends to an accelerator in a form that no CPU kernel knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.probes.simdevice.kernel import kernel
+
+
+def convolution(*args: Any) -> Any:
+    """Run a convolution: on PrivateUse1 it comes as `convolution_overrideable`."""
+    return kernel(torch.ops.aten.convolution.default, *args)
+
+
+def convolution_backward(grad: Tensor, inputs: Tensor, weight: Tensor, *rest: Any) -> Any:
+    """Run its backward pass; the CPU's operator also wants the size of the bias."""
+    *geometry, groups, mask = rest
+    transposed = geometry[3]
+    bias = [weight.shape[1] * groups if transposed else weight.shape[0]]
+    return kernel(torch.ops.aten.convolution_backward.default, grad, inputs, weight, bias, *geometry, groups, mask)
+
+
+def gru_cell(
+    input_gates: Tensor,
+    hidden_gates: Tensor,
+    hidden: Tensor,
+    input_bias: Tensor | None = None,
+    hidden_bias: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Run the cell of nn.GRU from its gates `(B, 3 * hidden)`; differentiable, so that no workspace is needed."""
+    reset_i, update_i, new_i = _with_bias(input_gates, input_bias).chunk(3, 1)
+    reset_h, update_h, new_h = _with_bias(hidden_gates, hidden_bias).chunk(3, 1)
+    reset = (reset_h + reset_i).sigmoid()
+    update = (update_h + update_i).sigmoid()
+    new = (new_i + new_h * reset).tanh()
+    return (hidden - new) * update + new, hidden.new_empty(0)
+
+
+def lstm_cell(
+    input_gates: Tensor,
+    hidden_gates: Tensor,
+    cell: Tensor,
+    input_bias: Tensor | None = None,
+    hidden_bias: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Run the cell of nn.LSTM from its gates `(B, 4 * hidden)`."""
+    gates = _with_bias(hidden_gates, hidden_bias) + _with_bias(input_gates, input_bias)
+    keep_in, forget, candidate, out = gates.chunk(4, 1)
+    next_cell = forget.sigmoid() * cell + keep_in.sigmoid() * candidate.tanh()
+    return out.sigmoid() * next_cell.tanh(), next_cell, cell.new_empty(0)
+
+
+def _with_bias(gates: Tensor, bias: Tensor | None) -> Tensor:
+    return gates if bias is None else gates + bias

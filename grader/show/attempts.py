@@ -1,0 +1,114 @@
+"""What was done: all katas that were begun, the attempts at one, the versions that can be brought back."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from grader.catalog import Kata
+from grader.history import Attempt, Summary
+from grader.language import _, plural
+from grader.show.console import next_step
+from grader.show.course import MEDIUM, mark
+from grader.show.times import moment, since
+from grader.versions import Version
+
+BARS = "▁▂▃▄▅▆▇█"
+MAX_ROWS = 12
+
+
+def overview(console: Console, katas: Mapping[str, Kata], done: Mapping[str, Summary], *, current: str | None) -> None:
+    """Show what was done with each kata that was begun."""
+    begun = [kata_id for kata_id in [*katas, *(name for name in done if name not in katas)] if kata_id in done]
+    if not begun:
+        console.print(_("Nothing has been begun yet."))
+        next_step(console, _("`kata list` shows the katas, `kata start KATA` begins one."))
+        return
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for head in ("", _("kata")):
+        table.add_column(head)
+    for head in (_("attempts"), _("best"), _("hints")):
+        table.add_column(head, justify="right")
+    if console.width >= MEDIUM:
+        table.add_column(_("last"))
+    for kata_id in begun:
+        summary = done[kata_id]
+        best = "{}/{}".format(*summary.best) if summary.best[1] else ""
+        row: list[Text | str] = [mark(summary, here=kata_id == current), kata_id, str(summary.attempts), best]
+        row.append(str(summary.hints))
+        if console.width >= MEDIUM:
+            row.append(_("{span} ago").format(span=since(summary.last)) if summary.last else "")
+        table.add_row(*row)
+    console.print(table)
+
+
+def attempts(
+    console: Console,
+    kata_id: str,
+    gradings: list[Attempt],
+    *,
+    summary: Summary,
+    started: datetime | None,
+    numbers: dict[str, int],
+) -> None:
+    """Show the attempts at a kata; `numbers` tells which version each graded text is."""
+    console.print(Text(kata_id, style="bold"))
+    if started:
+        console.print(_("begun {moment}, {span} ago").format(moment=moment(started), span=since(started)))
+    if not gradings:
+        console.print(_("not graded yet"))
+        next_step(console, _("`kata grade {kata}`").format(kata=kata_id))
+        return
+    whole = [attempt for attempt in gradings if attempt.whole and attempt.total]
+    if whole:
+        bars = sparkline(whole[-(console.width - 24) :])
+        console.print(_("best {passed}/{total}").format(passed=summary.best[0], total=summary.best[1]) + f"  {bars}")
+    if summary.hints:
+        console.print(plural("{count} hint taken", "{count} hints taken", summary.hints).format(count=summary.hints))
+    if summary.gave_up:
+        console.print(_("the solution was shown before a pass"))
+    console.print()
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for head in (_("when"), "", _("cases")):
+        table.add_column(head, justify="right" if head == _("cases") else "left")
+    table.add_column(_("version"), justify="right")
+    if hidden := len(gradings[:-MAX_ROWS]):
+        console.print(Text(_("… {count} earlier").format(count=hidden), style="dim"))
+    for attempt in gradings[-MAX_ROWS:]:
+        table.add_row(moment(attempt.at), _outcome(attempt), _cases(attempt), str(numbers.get(attempt.digest, "")))
+    console.print(table)
+
+
+def versions(console: Console, kata_id: str, found: list[Version]) -> None:
+    """Show the versions of an answer that can be brought back."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column(_("version"), justify="right")
+    table.add_column(_("when"))
+    table.add_column("")
+    table.add_column(_("cases"), justify="right")
+    for version in found:
+        outcome = _outcome(version.attempt) if version.attempt else Text(_("not graded"), style="dim")
+        cases = _cases(version.attempt) if version.attempt else ""
+        table.add_row(str(version.number), moment(version.at), outcome, cases)
+    console.print(table)
+    next_step(console, _("`kata restore {kata} --attempt N` brings one back.").format(kata=kata_id))
+
+
+def sparkline(gradings: list[Attempt]) -> str:
+    """Return one bar per grading, as high as the share of its cases that passed."""
+    top = len(BARS) - 1
+    return "".join(BARS[attempt.passed * top // attempt.total] for attempt in gradings)
+
+
+def _outcome(attempt: Attempt) -> Text:
+    if attempt.verdict == "passed":
+        return Text("✓ ", style="green").append(_("passed") if attempt.whole else _("passed in part"))
+    if attempt.verdict == "failed":
+        return Text("✗ ", style="red").append(_("failed"))
+    return Text("! ", style="yellow").append(_("the grader failed"))
+
+
+def _cases(attempt: Attempt) -> str:
+    return f"{attempt.passed}/{attempt.total}" if attempt.total else ""

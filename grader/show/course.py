@@ -1,0 +1,73 @@
+"""The course: the katas by track, what is passed and what comes next."""
+
+from collections.abc import Mapping
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from grader.catalog import TRACKS, Kata
+from grader.history import Summary
+from grader.language import _
+from grader.show.console import next_step
+
+WIDE = 76
+MEDIUM = 56
+NOTHING = Summary()
+
+
+def course(
+    console: Console,
+    katas: Mapping[str, Kata],
+    done: Mapping[str, Summary],
+    lang: str,
+    *,
+    current: str | None,
+    then: Kata | None,
+) -> None:
+    """Show katas by track, with a mark for the passed, the begun and the current one."""
+    # Lines put together by hand: a table of rich costs more time than all the rest of this command.
+    names = max(map(len, katas), default=0)
+    beside = names + (36 if console.width >= WIDE else 17)
+    longest = max((cell_len(kata.title[lang]) for kata in katas.values()), default=0)
+    titles = min(longest, max(10, console.width - beside)) if console.width >= MEDIUM else 0
+    page = Text()
+    for track, title in TRACKS.items():
+        members = [kata for kata in katas.values() if kata.track == track]
+        if not members:
+            continue
+        page.append(f"{track} · {title[lang]}\n", "bold")
+        for kata in members:
+            page.append_text(mark(done.get(kata.id, NOTHING), here=kata.id == current))
+            page.append(f"  {kata.id:{names}}", "bold" if kata.id == current else "")
+            if titles:
+                shown = Text(f"  {kata.title[lang]}")
+                shown.truncate(titles + 2, overflow="ellipsis", pad=True)
+                page.append_text(shown)
+            page.append(f"  {_('{count} min').format(count=kata.minutes):>7}")
+            if console.width >= WIDE:
+                state = _state(done.get(kata.id, NOTHING))
+                page.append(f"  {_('level {level}').format(level=kata.difficulty)}  {state}".rstrip())
+            page.append("\n")
+        page.append("\n")
+    passed = sum(done[kata_id].passed for kata_id in katas if kata_id in done)
+    page.append(_("{passed} of {total} passed").format(passed=passed, total=len(katas)))
+    console.print(page, no_wrap=True, overflow="ignore", crop=False)
+    if then:
+        next_step(console, _("`kata start {kata}`").format(kata=then.id))
+
+
+def mark(summary: Summary, *, here: bool) -> Text:
+    """Return two columns: whether this kata is the current one, and whether it is passed or begun."""
+    pointer = Text("▸" if here else " ", style="cyan")
+    if summary.passed:
+        return pointer.append("✓", "green")
+    return pointer.append("○" if summary.attempts else " ", "yellow")
+
+
+def _state(summary: Summary) -> str:
+    if summary.passed:
+        return _("after giving up") if summary.gave_up else _("passed")
+    if summary.gave_up:
+        return _("gave up")
+    return _("best {passed}/{total}").format(passed=summary.best[0], total=summary.best[1]) if summary.best[1] else ""

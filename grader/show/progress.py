@@ -1,0 +1,48 @@
+"""The line that moves while a grading runs. Only a terminal gets one; a pipe and a log get none."""
+
+import os
+import shutil
+import sys
+from types import TracebackType
+from typing import Any, Self
+
+from grader.language import _
+from grader.text import clean
+
+
+class Progress:
+    """A line on standard error that is rewritten at every case and gone at the end."""
+
+    def __init__(self, kata: str) -> None:
+        self._kata = kata
+        self._done = 0
+        self._total = 0
+        self._live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+    def __enter__(self) -> Self:
+        self._write(_("{kata}: starting torch …").format(kata=self._kata))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._write("")
+
+    def __call__(self, event: dict[str, Any]) -> None:
+        """Take an event of the session: the plan, or a case that has ended."""
+        if event["event"] == "plan":
+            self._total = event["total"]
+            family = ""
+        elif event["event"] == "case":
+            self._done += 1
+            family = clean(event["case"]["family"], 40)
+        else:
+            return
+        line = _("{kata}: case {done} of {total}").format(kata=self._kata, done=self._done, total=self._total)
+        self._write(f"{line} · {family}" if family else line)
+
+    def _write(self, line: str) -> None:
+        if self._live:
+            width = shutil.get_terminal_size().columns - 1
+            sys.stderr.write(f"\r\x1b[K{line[:width]}")
+            sys.stderr.flush()

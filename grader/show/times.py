@@ -1,0 +1,26 @@
+"""Moments and spans as a person says them."""
+
+from datetime import UTC, datetime
+
+from grader.language import _, plural
+
+MINUTE = 60
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+
+
+def moment(at: datetime) -> str:
+    """Return a moment in local time, to the minute."""
+    return f"{at.astimezone():%Y-%m-%d %H:%M}"
+
+
+def since(at: datetime) -> str:
+    """Return how long ago a moment was, in the one unit that fits."""
+    seconds = max(0, int((datetime.now(UTC) - at).total_seconds()))
+    if seconds < MINUTE:
+        return _("less than a minute")
+    if seconds < HOUR:
+        return _("{count} min").format(count=seconds // MINUTE)
+    if seconds < DAY:
+        return _("{count} h").format(count=seconds // HOUR)
+    return plural("{count} day", "{count} days", seconds // DAY).format(count=seconds // DAY)

@@ -1,0 +1,194 @@
+"""A report as a learner reads it: facts first, then the diagnosis, then a nudge."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from grader.language import _, plural
+from grader.show.console import next_step
+from grader.text import clean
+
+FAILURES = ("failed", "timeout", "crashed")
+MAX_LINES = 15
+MAX_PRINTED_LINES = 12
+NARROW = 50
+
+Report = dict[str, Any]
+Case = dict[str, Any]
+
+
+def verdict(console: Console, report: Report, *, whole: bool, then: str) -> None:
+    """Show a report; `whole` is false where only some cases were chosen, `then` is the next step after a pass."""
+    if report["verdict"] == "error":
+        _error(console, report)
+    elif report["verdict"] == "passed":
+        _passed(console, report, whole=whole, then=then)
+    else:
+        _failed(console, report)
+
+
+def _error(console: Console, report: Report) -> None:
+    console.print(Text.assemble(("! ", "bold yellow"), _("The grader itself failed, not your answer.")))
+    _paragraph(console, report["message"])
+    console.print(_("Your file is as it was."))
+
+
+def _passed(console: Console, report: Report, *, whole: bool, then: str) -> None:
+    count = sum(case["outcome"] == "passed" for case in report["cases"])
+    if whole:
+        head = plural(
+            "{kata} passed: {count} case in {seconds} s", "{kata} passed: {count} cases in {seconds} s", count
+        )
+    else:
+        head = plural("{kata}: the chosen case passes", "{kata}: the {count} chosen cases pass", count)
+    head = head.format(kata=report["kata"], count=count, seconds=f"{report['seconds']:.2g}")
+    console.print(Text.assemble(("✓ ", "bold green"), (head, "bold")))
+    families = " · ".join(f"{name} {_fraction(counts)}" for name, counts in report["families"].items())
+    _indented(console, Text(families, style="dim"), 2)
+    for reason in _skipped(report["cases"]):
+        _indented(console, Text(reason, style="yellow"), 2)
+    _printed(console, report)
+    _footer(console, report)
+    next_step(console, then)
+
+
+def _failed(console: Console, report: Report) -> None:
+    cases = report["cases"]
+    failures = [case for case in cases if case["outcome"] in FAILURES]
+    passed = sum(case["outcome"] == "passed" for case in cases)
+    head = report["kata"]
+    if not report["message"]:
+        head = _("{kata}: {passed} of {total} cases pass").format(kata=head, passed=passed, total=len(cases))
+    console.print(Text.assemble(("✗ ", "bold red"), (head, "bold")))
+    if report["message"]:
+        # Then no case has run, or none had anything to look at: one sentence is the whole story.
+        _paragraph(console, report["message"])
+    elif failures:
+        console.print(_families(report))
+        console.print()
+        _in_full(console, failures[0], report["mistakes"])
+        _rest(console, failures[1:], failures[0]["message"])
+    _printed(console, report)
+    _footer(console, report)
+    next_step(console, _("`kata hint {kata}` goes a step further.").format(kata=report["kata"]))
+
+
+def _families(report: Report) -> Table:
+    table = Table.grid(padding=(0, 2))
+    for name, counts in report["families"].items():
+        cases = [case for case in report["cases"] if case["family"] == name]
+        mark, style = "✓", "green"
+        if any(case["outcome"] in FAILURES for case in cases):
+            mark, style = "✗", "red"
+        elif counts["passed"] < counts["total"]:
+            mark, style = "○", "yellow"
+        row: list[RenderableType] = ["", Text(mark, style=style), clean(name), Text(_fraction(counts), justify="right")]
+        if notes := _skipped(cases):
+            row.append("; ".join(notes))
+        table.add_row(*row)
+    return table
+
+
+def _in_full(console: Console, case: Case, mistakes: list[dict[str, Any]]) -> None:
+    where = clean(case["where"])
+    head = Text.assemble(("✗ ", "bold red"), (clean(case["family"]), "red"), "  ", (clean(case["title"]), "bold"))
+    if where and console.width >= NARROW:
+        line = Table.grid(expand=True, padding=(0, 0, 0, 2))
+        line.add_column(ratio=1)
+        line.add_column(no_wrap=True)
+        line.add_row(head, Text(where, style="cyan"))
+        console.print(line)
+    else:
+        console.print(head)
+        _paragraph(console, where, "cyan")
+    _paragraph(console, case["about"], "dim")
+    _paragraph(console, case["call"])
+    _paragraph(console, case["message"])
+    if case["line"]:
+        _paragraph(console, f"> {clean(case['line']).strip()}", "cyan")
+    if mistakes:
+        _paragraph(console, mistakes[0]["explain"], "bold")
+        _paragraph(console, f"→ {mistakes[0]['nudge']}", "bold")
+
+
+def _rest(console: Console, failures: list[Case], first_message: str) -> None:
+    if not failures:
+        return
+    console.print()
+    if len(failures) > MAX_LINES and all(case["message"] == first_message for case in failures):
+        console.print(_("The other {count} failing cases say the same.").format(count=len(failures)))
+        return
+    for case in failures[:MAX_LINES]:
+        line = Text.assemble(("✗ ", "red"), (clean(case["family"]), "red"), "  ", clean(case["title"]))
+        if case["where"]:
+            line.append(f"  {clean(case['where'])}", "cyan")
+        if case["message"] and case["message"] != first_message:
+            line.append(f"  {_first_line(case['message'])}", "dim")
+        console.print(line, no_wrap=True, overflow="ellipsis")
+    if left := len(failures[MAX_LINES:]):
+        console.print(_("… and {count} more").format(count=left))
+
+
+def _printed(console: Console, report: Report) -> None:
+    if report["printed"]:
+        _output(console, _("Printed while the file was loaded:"), report["printed"])
+    cases = [case for case in report["cases"] if case["printed"]]
+    if not cases:
+        return
+    shown = next((case for case in cases if case["outcome"] in FAILURES), cases[0])
+    head = _("Printed during {family} · {title}:").format(family=clean(shown["family"]), title=clean(shown["title"]))
+    _output(console, head, shown["printed"])
+    if others := len(cases) - 1:
+        sentence = plural("{count} other case printed something.", "{count} other cases printed something.", others)
+        console.print(Text(sentence.format(count=others), style="dim"))
+
+
+def _output(console: Console, head: str, text: str) -> None:
+    lines = clean(text).rstrip("\n").splitlines()
+    console.print()
+    console.print(Text(head))
+    for line in lines[:MAX_PRINTED_LINES]:
+        _indented(console, Text(line, style="dim"), 4)
+    if left := len(lines[MAX_PRINTED_LINES:]):
+        _indented(console, Text(_("… and {count} more lines").format(count=left), style="dim"), 4)
+
+
+def _footer(console: Console, report: Report) -> None:
+    facts = _("seed {seed} · {seconds} s").format(seed=report["seed"], seconds=f"{report['seconds']:.2g}")
+    console.print()
+    console.print(Text(facts, style="dim"))
+    if report["sandbox_gaps"]:
+        gaps = "; ".join(clean(gap) for gap in report["sandbox_gaps"])
+        sentence = _("The sandbox is not complete on this machine ({gaps}); `kata doctor` explains.")
+        console.print(Text(sentence.format(gaps=gaps), style="yellow"))
+
+
+def _skipped(cases: Iterable[Case]) -> list[str]:
+    reasons: dict[str, int] = {}
+    for case in cases:
+        if case["outcome"] == "skipped":
+            reason = _first_line(case["message"])
+            reasons[reason] = reasons.get(reason, 0) + 1
+    return [_("{count} skipped: {reason}").format(count=count, reason=reason) for reason, count in reasons.items()]
+
+
+def _paragraph(console: Console, text: str, style: str = "") -> None:
+    if text:
+        _indented(console, Text(clean(text), style=style), 4)
+
+
+def _indented(console: Console, text: Text, by: int) -> None:
+    for line in text.wrap(console, max(10, console.width - by)):
+        line.rstrip()
+        console.print(Text(" " * by) + line)
+
+
+def _first_line(text: str) -> str:
+    return clean(text).split("\n", 1)[0]
+
+
+def _fraction(counts: dict[str, int]) -> str:
+    return f"{counts['passed']}/{counts['total']}"

@@ -1,0 +1,54 @@
+"""Text that comes from a learner, made safe for a terminal, a log and a JSON document."""
+
+import os
+import re
+from pathlib import Path
+
+CUT = "… [cut]"
+
+# Whole escape sequences go: colours, cursor moves, window titles, hyperlinks, clipboard writes.
+_SEQUENCES = re.compile(
+    r"[\x1b]\[[0-?]*[ -/]*[@-~]"
+    r"|\x9b[0-?]*[ -/]*[@-~]"
+    r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]{0,1000}(?:\x07|\x1b\\|\x9c)?"
+    r"|\x1b[ -/]*[0-Z\\^-~]"
+)
+
+# What is left and would act on a terminal or hide what a reader sees: control characters, format characters (all that
+# change the direction of text, but not the two joiners that scripts and emoji need), line separators, surrogates.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u06dd\u070f\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
+)
+
+
+def clean(text: str | bytes, limit: int = 4000) -> str:
+    r"""Return `text` without anything that could act on a terminal, at most `limit` characters long.
+
+    Escape sequences are dropped, other control and invisible characters are written out (`\x07`, `\u202e`), every
+    line ending becomes a newline; tabs stay. Bytes are read as UTF-8. A cut is marked. Cleaning twice changes nothing.
+    """
+    if isinstance(text, bytes):
+        text = text[: 64 * limit].decode("utf-8", "backslashreplace")
+    whole = len(text) <= 16 * limit
+    text = text[: 16 * limit].replace("\r\n", "\n").replace("\r", "\n")
+    text = _UNSAFE.sub(_written_out, _SEQUENCES.sub("", text))
+    if whole and len(text) <= limit:
+        return text
+    return text[: max(0, limit - len(CUT))] + CUT[:limit]
+
+
+def shown(path: Path) -> str:
+    """Return a path as a person would write it from here, safe for a terminal."""
+    absolute = os.path.abspath(path)  # noqa: PTH100 - resolve() would follow the learner's links
+    try:
+        return clean(str(Path(absolute).relative_to(Path.cwd())))
+    except (ValueError, OSError):
+        return clean(absolute)
+
+
+def _written_out(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code <= 0xFF:  # noqa: PLR2004 - two hexadecimal digits hold it
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"  # noqa: PLR2004 - likewise four

@@ -1,0 +1,537 @@
+"""Hidden cases of decoder-block."""
+
+import pytest
+import torch
+
+# Gradients through a cache that was handed in are not graded: cases that hand one on have no `grad` variant.
+without_grad = pytest.mark.derive("dtype", "device", "contract")
+
+
+def build(check, rng, d_model, n_heads, d_ff, dropout=0.0):
+    """Build a block whose three norms have weights and biases of their own."""
+    block = check.module(d_model=d_model, n_heads=n_heads, d_ff=d_ff, dropout=dropout)
+    for norm in ("norm1", "norm2", "norm3"):
+        weight, bias = rng.uniform(d_model, low=0.5, high=1.5), rng.normal(d_model, scale=0.3)
+        block.set(**{f"{norm}__weight": weight, f"{norm}__bias": bias})
+    return block
+
+
+def feed(block, x, memory, sizes, memory_mask=None):
+    """Feed `x` in chunks of these sizes, each with the cache of the one before; the results of all calls."""
+    results, cache, start = [], None, 0
+    for size in sizes:
+        result = block(x[:, start : start + size], memory, cache, memory_mask)
+        cache, start = result[1], start + size
+        results.append(result)
+    return results
+
+
+def silence(block, d_model, *layers):
+    """Let these linear layers return 0."""
+    for layer in layers:
+        fan_in = 4 if layer == "ffn__dense2" else d_model
+        block.set(**{f"{layer}__weight": torch.zeros(d_model, fan_in), f"{layer}__bias": torch.zeros(d_model)})
+
+
+def test_first_token(check, rng):
+    """One token, one position of memory."""
+    block = build(check, rng, 4, 2, 6)
+    block(rng.normal(2, 1, 4), rng.normal(2, 1, 4))
+
+
+def test_whole_prefix_in_evaluation_mode(check, rng):
+    """A whole prefix at once, in evaluation mode: no token may see the ones after it."""
+    block = build(check, rng, 6, 3, 8)
+    block(rng.normal(2, 5, 6), rng.normal(2, 4, 6))
+
+
+def test_one_head(check, rng):
+    """A single head as wide as the model, and an odd width."""
+    block = build(check, rng, 5, 1, 7)
+    block(rng.normal(2, 3, 5), rng.normal(2, 6, 5))
+
+
+def test_heads_of_width_one(check, rng):
+    """As many heads as features; sizes by position."""
+    block = check.module(4, 4, 3)
+    block(rng.normal(2, 3, 4), rng.normal(2, 5, 4))
+
+
+def test_narrow_feed_forward(check, rng):
+    """A hidden layer narrower than the model."""
+    block = build(check, rng, 8, 2, 3)
+    block(rng.normal(2, 4, 8), rng.normal(2, 3, 8))
+
+
+def test_memory_as_long_as_the_prefix(check, rng):
+    """n == m, where a mix-up of tokens and memory does not show in the shape; the memory is not causal."""
+    block = build(check, rng, 6, 2, 8)
+    block(rng.normal(3, 4, 6), rng.normal(3, 4, 6))
+
+
+def test_batch_heads_and_lengths_equal(check, rng):
+    """B == H == n == m == d_head, where a wrong axis does not show in the shape."""
+    block = build(check, rng, 9, 3, 9)
+    block(rng.normal(3, 3, 9), rng.normal(3, 3, 9))
+
+
+def test_one_position_of_memory(check, rng):
+    """m = 1: every token reads the same value."""
+    block = build(check, rng, 6, 2, 8)
+    block(rng.normal(2, 4, 6), rng.normal(2, 1, 6))
+
+
+def test_fresh_norms(check, rng):
+    """The norms as they are when they are built."""
+    block = check.module(d_model=6, n_heads=2, d_ff=10)
+    block(rng.normal(2, 3, 6), rng.normal(2, 5, 6))
+
+
+def test_large_tokens(check, rng):
+    """Tokens ten times as large: the sum comes before the norm."""
+    block = build(check, rng, 6, 2, 8)
+    block(rng.normal(2, 4, 6, scale=10.0), rng.normal(2, 3, 6))
+
+
+def test_norms_of_tiny_values(check, rng):
+    """All sublayers return 0 and the norms meet tiny values, where their eps decides."""
+    block = check.module(d_model=6, n_heads=2, d_ff=4)
+    silence(block, 6, "self_attn__W_o", "cross_attn__W_o", "ffn__dense2")
+    tiny = torch.full((6,), 1e-3, dtype=torch.float64)
+    block.set(norm1__weight=tiny, norm2__weight=tiny)
+    block(rng.normal(2, 3, 6, scale=1e-3), rng.normal(2, 4, 6))
+
+
+@without_grad
+def test_second_token(check, rng):
+    """One token after one token."""
+    block = build(check, rng, 4, 2, 6)
+    feed(block, rng.normal(2, 2, 4), rng.normal(2, 3, 4), [1, 1])
+
+
+@without_grad
+def test_token_by_token(check, rng):
+    """Step by step from an empty start."""
+    block = build(check, rng, 6, 3, 8)
+    feed(block, rng.normal(2, 5, 6), rng.normal(2, 4, 6), [1] * 5)
+
+
+@without_grad
+def test_prompt_then_tokens(check, rng):
+    """A prompt at once, then single tokens."""
+    block = build(check, rng, 6, 2, 8)
+    feed(block, rng.normal(3, 6, 6), rng.normal(3, 5, 6), [4, 1, 1])
+
+
+@without_grad
+def test_chunk_after_a_longer_prefix(check, rng):
+    """Tokens that come together must not see each other's future, cache or no cache."""
+    block = build(check, rng, 6, 2, 8)
+    feed(block, rng.normal(2, 7, 6), rng.normal(2, 3, 6), [4, 3])
+
+
+@without_grad
+def test_uneven_chunks(check, rng):
+    """Chunks of all sizes in a row."""
+    block = build(check, rng, 8, 4, 6)
+    feed(block, rng.normal(2, 10, 8), rng.normal(2, 5, 8), [1, 4, 2, 3])
+
+
+@without_grad
+@pytest.mark.parametrize("sizes", [[1] * 6, [2, 4], [4, 1, 1], [1, 5]])
+def test_any_split_gives_the_full_pass(check, rng, sizes):
+    """However the tokens are cut into chunks, the outputs and the last cache are those of one call."""
+    block = build(check, rng, 6, 2, 8)
+    x, memory = rng.normal(2, 6, 6), rng.normal(2, 4, 6)
+    full = block(x, memory)
+    results = feed(block, x, memory, sizes)
+    outputs = torch.cat([result[0].got for result in results], dim=1)
+    check.close(outputs, full[0].got, f"chunks of {sizes} give other outputs than one call")
+    check.close(results[-1][1][0].got, full[1][0].got, f"chunks of {sizes} leave other keys than one call")
+    check.close(results[-1][1][1].got, full[1][1].got, f"chunks of {sizes} leave other values than one call")
+
+
+@without_grad
+def test_empty_cache(check, rng):
+    """A cache of length 0 is the same as none."""
+    block = build(check, rng, 6, 3, 8)
+    empty, memory = torch.zeros(2, 3, 0, 2, dtype=torch.float64), rng.normal(2, 4, 6)
+    _, cache = block(rng.normal(2, 3, 6), memory, cache=(empty, empty.clone()))
+    block(rng.normal(2, 2, 6), memory, cache=cache)
+
+
+@without_grad
+def test_any_pair_is_a_cache(check, rng):
+    """Keys and values that no call of this block has made, one token after them."""
+    block = build(check, rng, 6, 2, 8)
+    block(rng.normal(3, 1, 6), rng.normal(3, 4, 6), cache=(rng.normal(3, 2, 5, 3), rng.normal(3, 2, 5, 3)))
+
+
+@without_grad
+def test_chunk_after_any_pair(check, rng):
+    """Keys and values from elsewhere, as many new tokens after them."""
+    block = build(check, rng, 8, 4, 8)
+    block(rng.normal(2, 3, 8), rng.normal(2, 5, 8), cache=(rng.normal(2, 4, 3, 2), rng.normal(2, 4, 3, 2)))
+
+
+@without_grad
+def test_two_continuations_of_one_prefix(check, rng):
+    """Two beams grow from the same prefix, turn by turn; neither disturbs the other."""
+    block, memory = build(check, rng, 6, 2, 8), rng.normal(2, 4, 6)
+    _, prefix = block(rng.normal(2, 3, 6), memory)
+    _, left = block(rng.normal(2, 1, 6), memory, prefix)
+    _, right = block(rng.normal(2, 1, 6), memory, prefix)
+    _, left = block(rng.normal(2, 2, 6), memory, left)
+    block(rng.normal(2, 1, 6), memory, right)
+    block(rng.normal(2, 1, 6), memory, left)
+    block(rng.normal(2, 3, 6), memory, prefix)
+
+
+@without_grad
+def test_another_memory(check, rng):
+    """The memory of a call counts, not that of the call before."""
+    block, x = build(check, rng, 6, 2, 8), rng.normal(2, 3, 6)
+    block(x, rng.normal(2, 4, 6))
+    _, cache = block(x, rng.normal(2, 4, 6))
+    block(rng.normal(2, 1, 6), rng.normal(2, 5, 6), cache)
+    block(rng.normal(2, 1, 6), rng.normal(2, 4, 6), cache)
+
+
+@without_grad
+def test_a_new_sequence_starts_from_nothing(check, rng):
+    """A call without a cache begins afresh, whatever was called before."""
+    block = build(check, rng, 6, 2, 8)
+    feed(block, rng.normal(2, 4, 6), rng.normal(2, 3, 6), [3, 1])
+    block(rng.normal(2, 3, 6), rng.normal(2, 3, 6))
+    block(rng.normal(3, 1, 6), rng.normal(3, 5, 6))
+
+
+@pytest.mark.derive("dtype")
+def test_digits_of_double_precision(check, rng):
+    """In float64 all scores lie around a million and differ by about one: the digits must not get lost on the way."""
+    block = build(check, rng, 6, 2, 8)
+    height = torch.full((6,), 1e6 if check.dtype == torch.float64 else 1.0, dtype=torch.float64)
+    block.set(self_attn__W_k__bias=height, cross_attn__W_k__bias=height)
+    feed(block, rng.normal(2, 5, 6), rng.normal(2, 4, 6), [3, 2])
+
+
+@pytest.mark.derive("grad", "device")
+def test_training_without_dropout(check, rng):
+    """In training, too, the self-attention is causal; dropout = 0.0 changes nothing."""
+    block = build(check, rng, 6, 2, 8).train()
+    block(rng.normal(2, 5, 6), rng.normal(2, 4, 6), memory_mask=rng.keep(2, 1, 4))
+
+
+@pytest.mark.derive("dtype", "device")
+def test_no_dropout_in_evaluation_mode(check, rng):
+    """Nothing is dropped in evaluation mode, whatever the probability; it is the fourth setting."""
+    block = check.module(6, 2, 8, 0.5)
+    feed(block, rng.normal(2, 4, 6), rng.normal(2, 3, 6), [3, 1])
+
+
+@pytest.mark.derive("device")
+def test_everything_dropped(check, rng):
+    """With a probability of 1 the sublayers add nothing in training: tokens and norms are left, and the cache."""
+    block = build(check, rng, 6, 2, 8, dropout=1.0).train()
+    block(rng.normal(2, 4, 6), rng.normal(2, 3, 6))
+
+
+def lattice(output, spread):
+    """Undo the norms of the dropout cases: 12 features that are half the context of their head, dropped or not.
+
+    The first two features stand at +spread/2 and -spread/2 before the norms, so the scale is known.
+    """
+    scale = (output[..., :1] - output[..., 1:2]) / spread
+    return (output[..., 2:] - output[..., :1]) / scale + spread / 2
+
+
+def check_lattice(check, sums):
+    """Eight equal weights of 1/8 at dropout 0.5, values of 1: a context is k/4 for k weights kept."""
+    heads = torch.stack([sums[..., 0:6], sums[..., 8:14]])  # (2, B, n, 6), all of one head each
+    kept = heads > 0.1
+    check.that(kept.any() and not kept.all(), "the output of the sublayer is not dropped out before the sum")
+    check.that((kept.any(-1) & ~kept.all(-1)).float().mean() > 0.5, "the output of the sublayer is dropped as a whole")
+    quarters = heads * 2  # 2 for the sublayer's dropout: k/4 * 2 = k/2
+    check.that((quarters - quarters.round()).abs().max() < 0.05, "sums are none that dropout 0.5 can give")
+    top = heads.amax(-1, keepdim=True)
+    check.that(((heads - top).abs() < 0.05)[kept].all(), "features of one head see different attention weights")
+    distinct = top[kept.any(-1, keepdim=True)].mul(2).round().unique()
+    check.that(len(distinct) >= 3, "the attention weights are not dropped out")
+    both = kept.any(-1).all(0)
+    check.that((heads.amax(-1)[0] != heads.amax(-1)[1])[both].any(), "both heads lose the same attention weights")
+
+
+def prepare_lattice(block, attention, others):
+    """One attention with equal weights, values of 1 and a plain W_o; the other sublayers return 0."""
+    silence(block, 16, *others)
+    zero, chosen = torch.zeros(16, dtype=torch.float64), torch.eye(16, dtype=torch.float64)
+    chosen[:2] = 0.0  # the first two features stay as they are
+    nothing = torch.zeros(16, 16, dtype=torch.float64)
+    block.set(**{f"{attention}__W_q__weight": nothing, f"{attention}__W_q__bias": zero})
+    block.set(**{f"{attention}__W_v__weight": nothing, f"{attention}__W_v__bias": zero + 1.0})
+    block.set(**{f"{attention}__W_o__weight": chosen, f"{attention}__W_o__bias": zero})
+
+
+@pytest.mark.derive("device")
+def test_dropout_of_the_self_attention(check, rng):
+    """Dropout acts on the weights and again on the output; what is kept makes up for what is dropped."""
+    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5).train()
+    prepare_lattice(block, "self_attn", ("cross_attn__W_o", "ffn__dense2"))
+    x = torch.zeros(40, 1, 16, dtype=torch.float64)
+    x[..., 0], x[..., 1] = 10.0, -10.0
+    past = rng.normal(40, 2, 7, 8), torch.ones(40, 2, 7, 8, dtype=torch.float64)
+    output, _ = block.run(x, rng.normal(40, 3, 16), past)
+    check_lattice(check, lattice(output.got.double(), 20.0))
+
+
+@pytest.mark.derive("device")
+def test_dropout_of_the_cross_attention(check, rng):
+    """The same for the attention over the memory."""
+    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5).train()
+    prepare_lattice(block, "cross_attn", ("self_attn__W_o", "ffn__dense2"))
+    x = torch.zeros(40, 1, 16, dtype=torch.float64)
+    x[..., 0], x[..., 1] = 10.0, -10.0
+    output, _ = block.run(x, rng.normal(40, 8, 16))
+    normed = torch.nn.functional.layer_norm(x[0, 0], (16,))
+    check_lattice(check, lattice(output.got.double(), float(normed[0] - normed[1])))
+
+
+@pytest.mark.derive("device")
+def test_dropout_of_the_feed_forward_network(check, rng):
+    """The output of the feed-forward network is dropped feature by feature, and what is kept is doubled."""
+    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5).train()
+    silence(block, 16, "self_attn__W_o", "cross_attn__W_o", "ffn__dense2")
+    ones = torch.ones(16, dtype=torch.float64)
+    ones[:2] = 0.0
+    block.set(ffn__dense2__bias=ones)
+    x = torch.zeros(40, 1, 16, dtype=torch.float64)
+    x[..., 0], x[..., 1] = 10.0, -10.0
+    output, _ = block.run(x, rng.normal(40, 3, 16))
+    normed = torch.nn.functional.layer_norm(x[0, 0], (16,))
+    sums = lattice(output.got.double(), float(normed[0] - normed[1]))
+    dropped, doubled = sums.abs() < 0.05, (sums - 2.0).abs() < 0.05
+    check.that((dropped | doubled).all(), "a feature is neither dropped nor doubled at dropout 0.5")
+    check.that(dropped.any(-1).float().mean() > 0.8, "the output of the feed-forward network is not dropped out")
+    check.that(doubled.any(-1).float().mean() > 0.8, "the output of the feed-forward network is dropped as a whole")
+
+
+@pytest.mark.mask
+@pytest.mark.derive
+def test_later_tokens_leave_no_trace(check, rng):
+    """Later tokens are replaced, in evaluation mode: not one bit of the earlier outputs may change."""
+    block = build(check, rng, 6, 2, 8)
+    x, memory = rng.normal(2, 6, 6), rng.normal(2, 4, 6)
+    other = torch.cat([x[:, :3], rng.normal(2, 3, 6, scale=100.0)], dim=1)
+    before, after = block(x, memory)[0].got, block.run(other, memory)[0].got
+    check.same(after[:, :3], before[:, :3], "an output depends on a later token")
+
+
+@pytest.mark.mask
+@pytest.mark.derive
+def test_later_tokens_of_a_chunk_leave_no_trace(check, rng):
+    """The same within a chunk that continues a prefix, in training as well."""
+    block = build(check, rng, 6, 2, 8).train()
+    x, memory, past = rng.normal(2, 5, 6), rng.normal(2, 4, 6), (rng.normal(2, 2, 3, 3), rng.normal(2, 2, 3, 3))
+    other = torch.cat([x[:, :2], rng.normal(2, 3, 6, scale=100.0)], dim=1)
+    before, after = block(x, memory, past)[0].got, block.run(other, memory, past)[0].got
+    check.same(after[:, :2], before[:, :2], "within a chunk, an output depends on a later token")
+
+
+@pytest.mark.mask
+def test_memory_mask_for_all(check, rng):
+    """Two axes (n, m): the same for all sequences and heads."""
+    block = build(check, rng, 6, 2, 8)
+    block(rng.normal(3, 4, 6), rng.normal(3, 5, 6), memory_mask=rng.keep(4, 5))
+
+
+@pytest.mark.mask
+def test_memory_mask_for_all_when_batch_equals_length(check, rng):
+    """B == H == n: two axes are still tokens and memory."""
+    block = build(check, rng, 6, 3, 8)
+    block(rng.normal(3, 3, 6), rng.normal(3, 4, 6), memory_mask=rng.keep(3, 4))
+
+
+@pytest.mark.mask
+def test_memory_mask_per_sequence(check, rng):
+    """Three axes (B, n, m): the first is the batch."""
+    block = build(check, rng, 6, 2, 8)
+    block(rng.normal(3, 4, 6), rng.normal(3, 5, 6), memory_mask=rng.keep(3, 4, 5))
+
+
+@pytest.mark.mask
+def test_memory_mask_per_sequence_when_batch_equals_heads(check, rng):
+    """B == H, where broadcasting over heads gives a plausible wrong answer."""
+    block = build(check, rng, 6, 3, 8)
+    block(rng.normal(3, 4, 6), rng.normal(3, 5, 6), memory_mask=rng.keep(3, 4, 5))
+
+
+@pytest.mark.mask
+def test_padding_of_the_memory(check, rng):
+    """Three axes (B, 1, m): padding of the source sentences, with B == H."""
+    block = build(check, rng, 8, 2, 8)
+    block(rng.normal(2, 4, 8), rng.normal(2, 6, 8), memory_mask=rng.keep(2, 1, 6))
+
+
+@pytest.mark.mask
+def test_memory_mask_with_a_leading_one(check, rng):
+    """Three axes (1, n, m)."""
+    block = build(check, rng, 6, 2, 8)
+    block(rng.normal(2, 3, 6), rng.normal(2, 5, 6), memory_mask=rng.keep(1, 3, 5))
+
+
+@pytest.mark.mask
+@pytest.mark.parametrize("shape", [(3, 1, 1, 5), (3, 1, 4, 5), (3, 2, 4, 5), (1, 2, 4, 5), (1, 1, 4, 5), (3, 2, 1, 5)])
+def test_memory_mask_with_four_axes(check, rng, shape):
+    """Four axes (B, H, n, m), any of the first three may be 1."""
+    block = build(check, rng, 6, 2, 8)
+    block(rng.normal(3, 4, 6), rng.normal(3, 5, 6), memory_mask=rng.keep(*shape))
+
+
+@pytest.mark.mask
+def test_memory_mask_as_large_as_a_causal_one(check, rng):
+    """n == m: the memory mask is for the memory alone; arguments by position."""
+    block = build(check, rng, 6, 2, 8)
+    block(rng.normal(2, 4, 6), rng.normal(2, 4, 6), None, rng.keep(2, 4, 4))
+
+
+@pytest.mark.mask
+def test_memory_mask_that_hides_nothing(check, rng):
+    """A mask of nothing but True changes nothing."""
+    block = build(check, rng, 6, 2, 8)
+    block(rng.normal(2, 3, 6), rng.normal(2, 5, 6), memory_mask=torch.ones(2, 1, 5, dtype=torch.bool))
+
+
+@pytest.mark.mask
+def test_tokens_that_see_no_memory(check, rng):
+    """A token without visible memory has a context of 0: the bias of the cross-attention's W_o is still added."""
+    block = build(check, rng, 6, 2, 8)
+    mask = rng.keep(3, 4, 5)
+    mask[0, 1] = False
+    mask[2, 0] = False
+    mask[2, 3] = False
+    block(rng.normal(3, 4, 6), rng.normal(3, 5, 6), memory_mask=mask)
+
+
+@pytest.mark.mask
+def test_a_sequence_without_memory(check, rng):
+    """The memory of one sequence is all padding."""
+    block = build(check, rng, 6, 3, 8)
+    mask = rng.keep(3, 1, 4)
+    mask[1] = False
+    block(rng.normal(3, 2, 6), rng.normal(3, 4, 6), memory_mask=mask)
+
+
+@pytest.mark.mask
+def test_a_head_without_memory(check, rng):
+    """One head of one sequence sees nothing, the others do."""
+    block = build(check, rng, 6, 3, 8)
+    mask = rng.keep(2, 3, 1, 4)
+    mask[0, 1] = False
+    block(rng.normal(2, 3, 6), rng.normal(2, 4, 6), memory_mask=mask)
+
+
+@pytest.mark.mask
+def test_no_memory_for_anyone(check, rng):
+    """Everything is hidden."""
+    block = build(check, rng, 6, 2, 8)
+    block(rng.normal(2, 3, 6), rng.normal(2, 4, 6), memory_mask=torch.zeros(3, 4, dtype=torch.bool))
+
+
+@pytest.mark.mask
+@without_grad
+@pytest.mark.parametrize("shape", [(3, 1, 5), (3, 1, 1, 5), (1, 5)])
+def test_padding_of_the_memory_while_decoding(check, rng, shape):
+    """The same mask of the memory at every step, whatever the number of new tokens."""
+    block = build(check, rng, 6, 3, 8)
+    feed(block, rng.normal(3, 5, 6), rng.normal(3, 5, 6), [3, 1, 1], rng.keep(*shape))
+
+
+@pytest.mark.mask
+@without_grad
+def test_memory_mask_of_a_chunk(check, rng):
+    """The rows of a mask (B, n, m) belong to the new tokens, not to those in the cache."""
+    block = build(check, rng, 6, 2, 8)
+    memory = rng.normal(2, 4, 6)
+    _, cache = block(rng.normal(2, 3, 6), memory, memory_mask=rng.keep(2, 3, 4))
+    block(rng.normal(2, 2, 6), memory, cache, rng.keep(2, 2, 4))
+
+
+@pytest.mark.mask
+@pytest.mark.derive
+def test_hidden_memory_leaves_no_trace(check, rng):
+    """Hidden memory is replaced by huge numbers: not one bit of the output may change."""
+    block = build(check, rng, 6, 2, 8)
+    mask = rng.keep(2, 1, 6)
+    x, memory = rng.normal(2, 3, 6), rng.normal(2, 6, 6)
+    poisoned = torch.where(mask.transpose(1, 2), memory, rng.normal(2, 6, 6, scale=1e4))
+    before = block(x, memory, memory_mask=mask)[0].got
+    after = block.run(x, poisoned, memory_mask=mask)[0].got
+    check.same(after, before, "a hidden position of the memory changes the output")
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device")
+@pytest.mark.parametrize("depth", [2.0**17, 2.0**34])
+def test_visible_scores_far_below_zero(check, rng, depth):
+    """All scores are equal and strongly negative: hidden memory and the future must not win."""
+    block = build(check, rng, 8, 2, 8)
+    nothing, one = torch.zeros(8, 8, dtype=torch.float64), torch.ones(8, dtype=torch.float64)
+    for attention in ("self_attn", "cross_attn"):
+        block.set(**{f"{attention}__W_q__weight": nothing, f"{attention}__W_q__bias": one})
+        block.set(**{f"{attention}__W_k__weight": nothing, f"{attention}__W_k__bias": -depth * one})
+    block(rng.normal(2, 4, 8), rng.normal(2, 5, 8), memory_mask=rng.keep(2, 1, 5))
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device")
+def test_scores_of_ten_thousand(check, rng):
+    """All scores are equal and strongly positive: the weights stay finite."""
+    block = build(check, rng, 8, 2, 8)
+    nothing, one = torch.zeros(8, 8, dtype=torch.float64), torch.ones(8, dtype=torch.float64)
+    for attention in ("self_attn", "cross_attn"):
+        block.set(**{f"{attention}__W_q__weight": nothing, f"{attention}__W_q__bias": one})
+        block.set(**{f"{attention}__W_k__weight": nothing, f"{attention}__W_k__bias": 8192.0 * one})
+    feed(block, rng.normal(2, 4, 8), rng.normal(2, 5, 8), [2, 2], rng.keep(2, 1, 5))
+
+
+@pytest.mark.grad
+def test_gradients_of_a_chunk_after_a_cache(check, rng):
+    """New tokens, memory and weights get their gradients when there is a cache, too."""
+    block = build(check, rng, 6, 2, 8)
+    past = rng.normal(3, 2, 4, 3), rng.normal(3, 2, 4, 3)
+    block(rng.normal(3, 3, 6), rng.normal(3, 5, 6), cache=past, memory_mask=rng.keep(3, 1, 5))
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize(("d_model", "n_heads"), [(10, 3), (6, 4), (4, 8)])
+def test_width_not_divisible_by_heads(check, d_model, n_heads):
+    """Impossible sizes are refused when the block is built."""
+    with check.raises(ValueError):
+        check.module(d_model=d_model, n_heads=n_heads, d_ff=8)
+
+
+@pytest.mark.contract
+def test_cache_memory_and_mask_are_used_again(check, rng):
+    """The same cache, memory and mask a second time give the same result, bit by bit."""
+    block = build(check, rng, 6, 2, 8)
+    x, memory, mask = rng.normal(2, 2, 6), rng.normal(2, 4, 6), rng.keep(2, 1, 4)
+    _, cache = block(rng.normal(2, 4, 6), memory, memory_mask=mask)
+    first = block(x, memory, cache, mask)
+    block(rng.normal(2, 3, 6), memory, cache)
+    second = block(x, memory, cache, mask)
+    check.same(second[0], first[0], "the same call with the same cache gives another output the second time")
+    check.same(second[1][0], first[1][0], "the same call with the same cache gives other keys the second time")
+    check.same(second[1][1], first[1][1], "the same call with the same cache gives other values the second time")
+
+
+@pytest.mark.contract
+def test_returned_cache_stays_as_it_was(check, rng):
+    """The cache of a step is not rewritten by a later step from the same prefix."""
+    block, memory = build(check, rng, 6, 2, 8), rng.normal(2, 4, 6)
+    x = rng.normal(2, 1, 6)
+    _, prefix = block(rng.normal(2, 3, 6), memory)
+    _, left = block(rng.normal(2, 1, 6), memory, prefix)
+    first = block(x, memory, left)
+    block(rng.normal(2, 1, 6), memory, prefix)
+    second = block(x, memory, left)
+    check.same(second[0], first[0], "a step from a prefix changes the cache that an earlier step returned")

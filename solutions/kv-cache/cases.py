@@ -1,0 +1,505 @@
+"""Hidden cases of kv-cache."""
+
+import pytest
+import torch
+
+# Gradients through a cache that was handed in are not graded: cases that hand one on have no `grad` variant.
+without_grad = pytest.mark.derive("dtype", "device", "contract")
+
+
+def feed(attention, x, sizes, padding_mask=None):
+    """Feed `x` in chunks of these sizes, each with the cache of the one before; the results of all calls."""
+    results, cache, start = [], None, 0
+    for size in sizes:
+        end = start + size
+        if padding_mask is None:
+            result = attention(x[:, start:end], cache)
+        else:
+            result = attention(x[:, start:end], cache=cache, padding_mask=padding_mask[:, :end])
+        cache, start = result[1], end
+        results.append(result)
+    return results
+
+
+def left_padding(lengths, total):
+    """Mask (B, T) of sequences of these lengths that are aligned to the right."""
+    return torch.arange(total) >= total - torch.tensor(lengths)[:, None]
+
+
+def collinear_tokens(rng, batch):
+    """Four tokens, the multiples 1 to 4 of one vector in random order, and these multiples: (B, 4, 4) and (B, 4)."""
+    levels = torch.stack([rng.permutation(4) + 1 for _ in range(batch)]).double()
+    return levels[:, :, None] * torch.tensor([1.0, -1.0, 1.0, 1.0], dtype=torch.float64), levels
+
+
+def exact_projections(attention, factor):
+    """Project collinear tokens so that token i scores key j with exactly sign * 2 * factor^2 * i * j."""
+    identity = torch.eye(4, dtype=torch.float64)
+    attention.set(W_q__weight=factor * identity, W_k__weight=abs(factor) * identity)
+
+
+def test_first_token(check, rng):
+    """One token without a past: it sees itself, and the cache holds its key and value."""
+    attention = check.module(d_model=4, n_heads=2)
+    attention(rng.normal(2, 1, 4))
+
+
+def test_whole_prefix_at_once(check, rng):
+    """Without a cache: causal attention, in evaluation mode as well."""
+    attention = check.module(d_model=6, n_heads=3)
+    attention(rng.normal(2, 5, 6))
+
+
+def test_one_head(check, rng):
+    """A single head as wide as the model."""
+    attention = check.module(d_model=5, n_heads=1)
+    attention(rng.normal(2, 4, 5))
+
+
+def test_heads_of_width_one(check, rng):
+    """As many heads as features."""
+    attention = check.module(d_model=3, n_heads=3)
+    attention(rng.normal(2, 4, 3))
+
+
+def test_without_biases(check, rng):
+    """bias=False, the third argument, leaves all four projections without a bias."""
+    attention = check.module(6, 2, False)
+    attention(rng.normal(2, 3, 6))
+
+
+def test_batch_heads_and_length_equal(check, rng):
+    """B == H == n == d_head, where a wrong axis does not show in the shape."""
+    attention = check.module(d_model=16, n_heads=4)
+    attention(rng.normal(4, 4, 16))
+
+
+@without_grad
+def test_second_token(check, rng):
+    """One token after one token."""
+    attention = check.module(d_model=4, n_heads=2)
+    feed(attention, rng.normal(2, 2, 4), [1, 1])
+
+
+@without_grad
+def test_token_by_token(check, rng):
+    """Step by step from an empty start."""
+    attention = check.module(d_model=6, n_heads=3)
+    feed(attention, rng.normal(2, 5, 6), [1] * 5)
+
+
+@without_grad
+def test_prompt_then_tokens(check, rng):
+    """A prompt at once, then single tokens: how text is generated."""
+    attention = check.module(d_model=6, n_heads=2)
+    feed(attention, rng.normal(3, 7, 6), [4, 1, 1, 1])
+
+
+@without_grad
+def test_chunk_after_a_longer_prefix(check, rng):
+    """Tokens that come together must not see each other's future, cache or no cache."""
+    attention = check.module(d_model=6, n_heads=2)
+    feed(attention, rng.normal(2, 7, 6), [4, 3])
+
+
+@without_grad
+def test_chunk_longer_than_the_prefix(check, rng):
+    """One token, then five at once."""
+    attention = check.module(d_model=6, n_heads=2)
+    feed(attention, rng.normal(2, 6, 6), [1, 5])
+
+
+@without_grad
+def test_uneven_chunks(check, rng):
+    """Chunks of all sizes in a row."""
+    attention = check.module(d_model=8, n_heads=2)
+    feed(attention, rng.normal(2, 11, 8), [2, 1, 4, 1, 3])
+
+
+@without_grad
+def test_chunks_when_all_sizes_are_equal(check, rng):
+    """B == H == n == T - n == d_head."""
+    attention = check.module(d_model=9, n_heads=3)
+    feed(attention, rng.normal(3, 6, 9), [3, 3])
+
+
+@without_grad
+def test_chunks_without_biases(check, rng):
+    """Continuing a prefix with bias=False."""
+    attention = check.module(d_model=6, n_heads=3, bias=False)
+    feed(attention, rng.normal(2, 6, 6), [2, 1, 3])
+
+
+@without_grad
+@pytest.mark.parametrize("sizes", [[1] * 7, [3, 4], [4, 2, 1], [1, 6], [6, 1]])
+def test_any_split_gives_the_full_pass(check, rng, sizes):
+    """However the tokens are cut into chunks, the outputs and the last cache are those of one call."""
+    attention = check.module(d_model=6, n_heads=2)
+    x = rng.normal(2, 7, 6)
+    full = attention(x)
+    results = feed(attention, x, sizes)
+    outputs = torch.cat([result[0].got for result in results], dim=1)
+    check.close(outputs, full[0].got, f"chunks of {sizes} give other outputs than one call")
+    check.close(results[-1][1][0].got, full[1][0].got, f"chunks of {sizes} leave other keys than one call")
+    check.close(results[-1][1][1].got, full[1][1].got, f"chunks of {sizes} leave other values than one call")
+
+
+@without_grad
+def test_empty_cache(check, rng):
+    """A cache of length 0 is the same as none."""
+    attention = check.module(d_model=6, n_heads=3)
+    empty = torch.zeros(2, 3, 0, 2, dtype=torch.float64)
+    _, cache = attention(rng.normal(2, 4, 6), cache=(empty, empty.clone()))
+    attention(rng.normal(2, 2, 6), cache=cache)
+
+
+@without_grad
+def test_empty_cache_and_one_token(check, rng):
+    """The first step of a loop that starts from a cache of length 0."""
+    attention = check.module(d_model=4, n_heads=2, bias=False)
+    empty = torch.zeros(3, 2, 0, 2, dtype=torch.float64)
+    attention(rng.normal(3, 1, 4), (empty, empty.clone()))
+
+
+@without_grad
+def test_any_pair_is_a_cache(check, rng):
+    """Keys and values that no call of this module has made, one token after them."""
+    attention = check.module(d_model=6, n_heads=2)
+    attention(rng.normal(3, 1, 6), cache=(rng.normal(3, 2, 5, 3), rng.normal(3, 2, 5, 3)))
+
+
+@without_grad
+def test_chunk_after_any_pair(check, rng):
+    """Keys and values from elsewhere, several tokens after them."""
+    attention = check.module(d_model=8, n_heads=4)
+    attention(rng.normal(2, 3, 8), cache=(rng.normal(2, 4, 2, 2), rng.normal(2, 4, 2, 2)))
+
+
+@without_grad
+def test_two_continuations_of_one_prefix(check, rng):
+    """Two beams grow from the same prefix, turn by turn; neither disturbs the other."""
+    attention = check.module(d_model=6, n_heads=2)
+    _, prefix = attention(rng.normal(2, 4, 6))
+    _, left = attention(rng.normal(2, 1, 6), prefix)
+    _, right = attention(rng.normal(2, 1, 6), prefix)
+    _, left = attention(rng.normal(2, 2, 6), left)
+    _, right = attention(rng.normal(2, 1, 6), right)
+    attention(rng.normal(2, 1, 6), left)
+    attention(rng.normal(2, 3, 6), prefix)
+
+
+@without_grad
+def test_interleaved_sequences(check, rng):
+    """Two conversations, of different batch sizes and lengths, served by one module in turns."""
+    attention = check.module(d_model=6, n_heads=3)
+    _, first = attention(rng.normal(2, 3, 6))
+    _, second = attention(rng.normal(1, 5, 6))
+    _, first = attention(rng.normal(2, 1, 6), first)
+    _, second = attention(rng.normal(1, 2, 6), second)
+    attention(rng.normal(2, 1, 6), first)
+    attention(rng.normal(1, 1, 6), second)
+
+
+@without_grad
+def test_a_new_sequence_starts_from_nothing(check, rng):
+    """A call without a cache begins afresh, whatever was called before."""
+    attention = check.module(d_model=6, n_heads=2)
+    feed(attention, rng.normal(2, 4, 6), [3, 1])
+    attention(rng.normal(2, 3, 6))
+    attention(rng.normal(3, 1, 6))
+
+
+@without_grad
+def test_very_large_scores(check, rng):
+    """Scores of more than ten thousand: the weights stay finite."""
+    attention = check.module(d_model=4, n_heads=1, bias=False)
+    exact_projections(attention, 24.0)
+    x, _ = collinear_tokens(rng, 3)
+    feed(attention, x, [2, 2])
+
+
+@pytest.mark.derive("dtype")
+def test_digits_of_double_precision(check, rng):
+    """In float64 all scores lie around a million and differ by about one: the digits must not get lost on the way."""
+    attention = check.module(d_model=6, n_heads=2)
+    height = 1e6 if check.dtype == torch.float64 else 1.0
+    attention.set(W_k__bias=torch.full((6,), height, dtype=torch.float64))
+    feed(attention, rng.normal(2, 6, 6), [4, 2])
+
+
+@pytest.mark.derive("device")
+def test_training_mode_computes_the_same(check, rng):
+    """There is nothing random in this module."""
+    attention = check.module(d_model=6, n_heads=2).train()
+    feed(attention, rng.normal(2, 5, 6), [3, 2])
+
+
+@pytest.mark.mask
+@pytest.mark.derive
+def test_later_tokens_leave_no_trace(check, rng):
+    """Later tokens are replaced: not one bit of the earlier outputs may change."""
+    attention = check.module(d_model=6, n_heads=2)
+    x = rng.normal(2, 7, 6)
+    other = torch.cat([x[:, :4], rng.normal(2, 3, 6, scale=100.0)], dim=1)
+    before, after = attention(x)[0].got, attention.run(other)[0].got
+    check.same(after[:, :4], before[:, :4], "an output depends on a later token")
+
+
+@pytest.mark.mask
+@pytest.mark.derive
+def test_later_tokens_of_a_chunk_leave_no_trace(check, rng):
+    """The same within a chunk that continues a prefix."""
+    attention = check.module(d_model=6, n_heads=2)
+    x, past = rng.normal(2, 5, 6), (rng.normal(2, 2, 3, 3), rng.normal(2, 2, 3, 3))
+    other = torch.cat([x[:, :2], rng.normal(2, 3, 6, scale=100.0)], dim=1)
+    before, after = attention(x, cache=past)[0].got, attention.run(other, cache=past)[0].got
+    check.same(after[:, :2], before[:, :2], "within a chunk, an output depends on a later token")
+
+
+@pytest.mark.mask
+def test_left_padding(check, rng):
+    """Prompts of different lengths, aligned to the right."""
+    attention = check.module(d_model=6, n_heads=2)
+    attention(rng.normal(3, 5, 6), padding_mask=left_padding([5, 3, 1], 5))
+
+
+@pytest.mark.mask
+def test_left_padding_when_batch_heads_and_length_are_equal(check, rng):
+    """B == H == T: the mask goes by sequence and key."""
+    attention = check.module(d_model=6, n_heads=3)
+    attention(rng.normal(3, 3, 6), padding_mask=left_padding([1, 3, 2], 3))
+
+
+@pytest.mark.mask
+def test_right_padding(check, rng):
+    """Padding at the end."""
+    attention = check.module(d_model=6, n_heads=2)
+    attention(rng.normal(2, 5, 6), padding_mask=torch.arange(5) < torch.tensor([[3], [5]]))
+
+
+@pytest.mark.mask
+def test_padding_anywhere(check, rng):
+    """Any pattern of hidden tokens, with as many sequences as heads."""
+    attention = check.module(d_model=8, n_heads=4)
+    attention(rng.normal(4, 6, 8), padding_mask=rng.keep(4, 6))
+
+
+@pytest.mark.mask
+def test_padding_of_one_sequence(check, rng):
+    """A batch of one."""
+    attention = check.module(d_model=6, n_heads=2)
+    attention(rng.normal(1, 5, 6), padding_mask=left_padding([3], 5))
+
+
+@pytest.mark.mask
+def test_padding_mask_that_hides_nothing(check, rng):
+    """A mask of nothing but True changes nothing: the attention is still causal."""
+    attention = check.module(d_model=6, n_heads=2)
+    attention(rng.normal(2, 4, 6), padding_mask=torch.ones(2, 4, dtype=torch.bool))
+
+
+@pytest.mark.mask
+def test_padded_tokens_see_nothing(check, rng):
+    """A token that sees nothing has a context of 0, so its output is the bias of W_o, exactly."""
+    attention = check.module(d_model=6, n_heads=2)
+    mask = left_padding([2, 4], 5)
+    output, _ = attention(rng.normal(2, 5, 6), padding_mask=mask)
+    blind = output.got[~mask]
+    check.same(blind, blind[:1].expand_as(blind), "tokens that see nothing have different outputs")
+
+
+@pytest.mark.mask
+def test_a_sequence_of_padding_only(check, rng):
+    """One row of the batch is empty."""
+    attention = check.module(d_model=6, n_heads=3)
+    attention(rng.normal(3, 4, 6), padding_mask=left_padding([4, 0, 2], 4))
+
+
+@pytest.mark.mask
+def test_padding_without_biases(check, rng):
+    """With bias=False a token that sees nothing has an output of 0."""
+    attention = check.module(d_model=6, n_heads=2, bias=False)
+    attention(rng.normal(2, 4, 6), padding_mask=left_padding([3, 0], 4))
+
+
+@pytest.mark.mask
+@without_grad
+def test_padding_and_decoding(check, rng):
+    """A left-padded prompt, then token by token: the mask covers the old tokens and the new one."""
+    attention = check.module(d_model=6, n_heads=2)
+    feed(attention, rng.normal(3, 7, 6), [4, 1, 1, 1], left_padding([7, 5, 4], 7))
+
+
+@pytest.mark.mask
+@without_grad
+def test_padding_and_chunks(check, rng):
+    """A prefix shorter than the padding, then chunks: some of them see nothing at all."""
+    attention = check.module(d_model=6, n_heads=2)
+    feed(attention, rng.normal(3, 8, 6), [2, 3, 1, 2], left_padding([8, 4, 1], 8))
+
+
+@pytest.mark.mask
+@without_grad
+def test_padding_and_chunks_of_equal_sizes(check, rng):
+    """B == H == n == T - n."""
+    attention = check.module(d_model=6, n_heads=3)
+    feed(attention, rng.normal(3, 6, 6), [3, 3], rng.keep(3, 6))
+
+
+@pytest.mark.mask
+@without_grad
+def test_padding_in_the_cache_only(check, rng):
+    """Only old tokens are hidden."""
+    attention = check.module(d_model=6, n_heads=2)
+    mask = torch.cat([rng.keep(2, 4), torch.ones(2, 2, dtype=torch.bool)], dim=1)
+    attention(rng.normal(2, 2, 6), cache=(rng.normal(2, 2, 4, 3), rng.normal(2, 2, 4, 3)), padding_mask=mask)
+
+
+@pytest.mark.mask
+@without_grad
+def test_padding_in_the_chunk_only(check, rng):
+    """Only new tokens are hidden; arguments by position."""
+    attention = check.module(d_model=6, n_heads=2)
+    mask = torch.cat([torch.ones(2, 3, dtype=torch.bool), rng.keep(2, 4)], dim=1)
+    attention(rng.normal(2, 4, 6), (rng.normal(2, 2, 3, 3), rng.normal(2, 2, 3, 3)), mask)
+
+
+@pytest.mark.mask
+@without_grad
+def test_a_step_that_sees_nothing(check, rng):
+    """Cache and new token of one sequence are all padding."""
+    attention = check.module(d_model=6, n_heads=3)
+    mask = torch.tensor([[True, False, True, True], [False, False, False, False]])
+    attention(rng.normal(2, 1, 6), cache=(rng.normal(2, 3, 3, 2), rng.normal(2, 3, 3, 2)), padding_mask=mask)
+
+
+@pytest.mark.mask
+@without_grad
+def test_hidden_new_token_still_sees_the_past(check, rng):
+    """A new token that is padding itself looks at the real tokens before it."""
+    attention = check.module(d_model=6, n_heads=2)
+    mask = torch.tensor([[True, True, True, False], [False, True, True, False]])
+    attention(rng.normal(2, 1, 6), cache=(rng.normal(2, 2, 3, 3), rng.normal(2, 2, 3, 3)), padding_mask=mask)
+
+
+@pytest.mark.mask
+@without_grad
+def test_empty_cache_with_padding(check, rng):
+    """A cache of length 0 and a mask of the new tokens."""
+    attention = check.module(d_model=6, n_heads=2)
+    empty = torch.zeros(2, 2, 0, 3, dtype=torch.float64)
+    attention(rng.normal(2, 4, 6), cache=(empty, empty.clone()), padding_mask=left_padding([4, 2], 4))
+
+
+@pytest.mark.mask
+@pytest.mark.derive("dtype", "device")
+def test_padding_makes_no_difference_to_a_sequence(check, rng):
+    """A sequence comes out the same alone and left-padded in a batch, prompt and decoded token alike."""
+    attention = check.module(d_model=6, n_heads=2)
+    batch, mask = rng.normal(2, 6, 6), left_padding([6, 4], 6)
+    alone = feed(attention, batch[1:, 2:], [3, 1])
+    padded = feed(attention, batch, [5, 1], mask)
+    message = "a left-padded sequence has other outputs than the same sequence alone"
+    check.close(padded[0][0].got[1:, 2:], alone[0][0].got, message)
+    check.close(padded[1][0].got[1:], alone[1][0].got, message)
+
+
+@pytest.mark.mask
+@pytest.mark.derive
+def test_padded_tokens_leave_no_trace(check, rng):
+    """What stands at padded positions is replaced by huge numbers: not one bit of the real outputs may change."""
+    attention = check.module(d_model=6, n_heads=2)
+    x, mask = rng.normal(2, 6, 6), left_padding([4, 5], 6)
+    poisoned = torch.where(mask[:, :, None], x, rng.normal(2, 6, 6, scale=1e4))
+    before = attention(x, padding_mask=mask)[0].got
+    after = attention.run(poisoned, padding_mask=mask)[0].got
+    check.same(after[mask], before[mask], "a padded token changes the output of a real one")
+
+
+@pytest.mark.mask
+@pytest.mark.derive
+def test_padding_in_the_cache_leaves_no_trace(check, rng):
+    """Hidden keys and values of the cache are replaced by huge ones."""
+    attention = check.module(d_model=6, n_heads=2)
+    x, mask = rng.normal(2, 3, 6), torch.cat([rng.keep(2, 5), torch.ones(2, 3, dtype=torch.bool)], dim=1)
+    keys, values = rng.normal(2, 2, 5, 3), rng.normal(2, 2, 5, 3)
+    seen = mask[:, None, :5, None]
+    other_keys = torch.where(seen, keys, rng.normal(2, 2, 5, 3, scale=1e4))
+    other_values = torch.where(seen, values, rng.normal(2, 2, 5, 3, scale=1e3))
+    before = attention(x, cache=(keys, values), padding_mask=mask)[0].got
+    after = attention.run(x, cache=(other_keys, other_values), padding_mask=mask)[0].got
+    check.same(after, before, "a hidden position of the cache changes the output")
+
+
+@pytest.mark.mask
+@without_grad
+def test_visible_scores_far_below_zero(check, rng):
+    """All visible scores lie below the hidden ones, most of them below -10000: the hidden keys must not win."""
+    attention = check.module(d_model=4, n_heads=1, bias=False)
+    exact_projections(attention, -24.0)
+    x, levels = collinear_tokens(rng, 3)
+    feed(attention, x, [3, 1], levels > 2)
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device")
+def test_visible_scores_below_minus_a_billion(check, rng):
+    """No finite score is low enough to stand for a hidden key, be it padding or the future."""
+    attention = check.module(d_model=4, n_heads=1, bias=False)
+    exact_projections(attention, -65536.0)
+    x, levels = collinear_tokens(rng, 3)
+    attention(x)
+    feed(attention, x, [2, 2], levels > 2)
+
+
+@pytest.mark.mask
+@without_grad
+def test_hidden_scores_far_above_the_visible_ones(check, rng):
+    """The largest scores are hidden: the visible keys still share a weight of 1."""
+    attention = check.module(d_model=4, n_heads=1, bias=False)
+    exact_projections(attention, 24.0)
+    x, levels = collinear_tokens(rng, 3)
+    feed(attention, x, [1, 3], levels < 3)
+
+
+@pytest.mark.grad
+def test_gradients_of_a_chunk_after_a_cache(check, rng):
+    """The new tokens and the weights get their gradients when there is a cache, too."""
+    attention = check.module(d_model=6, n_heads=2)
+    mask = left_padding([7, 4, 2], 7)
+    attention(rng.normal(3, 3, 6), cache=(rng.normal(3, 2, 4, 3), rng.normal(3, 2, 4, 3)), padding_mask=mask)
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize(("d_model", "n_heads"), [(10, 3), (6, 4), (4, 8)])
+def test_width_not_divisible_by_heads(check, d_model, n_heads):
+    """Impossible sizes are refused when the module is built."""
+    with check.raises(ValueError):
+        check.module(d_model=d_model, n_heads=n_heads)
+
+
+@pytest.mark.contract
+def test_cache_is_used_again(check, rng):
+    """The same cache, tokens and mask a second time give the same result, bit by bit."""
+    attention = check.module(d_model=6, n_heads=2)
+    x, mask = rng.normal(2, 2, 6), rng.keep(2, 6)
+    _, cache = attention(rng.normal(2, 4, 6))
+    first = attention(x, cache, mask)
+    attention(rng.normal(2, 3, 6), cache)
+    second = attention(x, cache, mask)
+    check.same(second[0], first[0], "the same call with the same cache gives another output the second time")
+    check.same(second[1][0], first[1][0], "the same call with the same cache gives other keys the second time")
+    check.same(second[1][1], first[1][1], "the same call with the same cache gives other values the second time")
+
+
+@pytest.mark.contract
+def test_returned_cache_stays_as_it_was(check, rng):
+    """The cache of a step is not rewritten by a later step from the same prefix."""
+    attention = check.module(d_model=6, n_heads=2)
+    x = rng.normal(2, 1, 6)
+    _, prefix = attention(rng.normal(2, 3, 6))
+    _, left = attention(rng.normal(2, 1, 6), prefix)
+    first = attention(x, left)
+    attention(rng.normal(2, 1, 6), prefix)
+    second = attention(x, left)
+    check.same(second[0], first[0], "a step from a prefix changes the cache that an earlier step returned")

@@ -1,0 +1,401 @@
+"""Hidden cases of mha."""
+
+import pytest
+import torch
+
+
+def sequences(rng, batch, n, m, width):
+    """Draw queries, keys and values that have nothing in common."""
+    return rng.normal(batch, n, width), rng.normal(batch, m, width), rng.normal(batch, m, width)
+
+
+def both_kinds(rng, *shape):
+    """Make a random mask that includes a query without and one with everything visible."""
+    mask = rng.keep(*shape)
+    mask[0, 0] = False
+    mask[-1, -1] = True
+    return mask
+
+
+def bare(mha, width):
+    """Projections that do nothing, so that the inputs are the queries, keys and values themselves."""
+    names = ("W_q", "W_k", "W_v", "W_o")
+    mha.set(**{f"{name}__weight": torch.eye(width, dtype=torch.float64) for name in names})
+    return mha.set(**{f"{name}__bias": torch.zeros(width, dtype=torch.float64) for name in names})
+
+
+def low_scores(rng, mask, first, step):
+    """Make inputs for two bare heads of width 4: visible keys score first, first + step, ..., hidden ones near 0."""
+    batch, keys = mask.shape
+    q, k, v = sequences(rng, batch, 2, keys, 8)
+    q[:] = 0.0
+    q[:, :, [0, 4]] = 2.0
+    for feature in (0, 4):
+        levels = first + step * rng.normal(batch, keys).argsort(-1).double()
+        k[:, :, feature] = torch.where(mask, levels, rng.normal(batch, keys))
+    return q, k, v
+
+
+def test_two_heads_on_one_sequence(check, rng):
+    """The smallest call that tells heads apart."""
+    mha = check.module(d_model=4, n_heads=2)
+    x = rng.normal(1, 3, 4)
+    mha(x, x, x)
+
+
+def test_one_head(check, rng):
+    """With one head it is plain attention between four projections."""
+    mha = check.module(d_model=5, n_heads=1)
+    x = rng.normal(2, 3, 5)
+    mha(x, x, x)
+
+
+def test_queries_keys_and_values_differ(check, rng):
+    """Three different sequences, more keys than queries."""
+    mha = check.module(d_model=6, n_heads=3)
+    mha(*sequences(rng, 2, 3, 5, 6))
+
+
+def test_more_queries_than_keys(check, rng):
+    """Fewer keys than queries."""
+    mha = check.module(d_model=6, n_heads=2)
+    mha(*sequences(rng, 2, 7, 4, 6))
+
+
+def test_as_many_heads_as_tokens_and_batch_rows(check, rng):
+    """B == H == n == m == d_head: axes that can be mistaken for each other."""
+    mha = check.module(d_model=9, n_heads=3)
+    mha(*sequences(rng, 3, 3, 3, 9))
+
+
+def test_sizes_of_one(check, rng):
+    """One batch row, one query, one key; heads of width one."""
+    mha = check.module(d_model=4, n_heads=4)
+    mha(*sequences(rng, 1, 1, 1, 4))
+    mha(*sequences(rng, 2, 1, 6, 4))
+    mha(*sequences(rng, 2, 5, 1, 4))
+
+
+def test_projections_with_large_weights(check, rng):
+    """Sharp attention, where a wrong scale is plain to see."""
+    mha = check.module(d_model=16, n_heads=2)
+    mha.set(W_q__weight=rng.normal(16, 16, scale=0.3), W_k__weight=rng.normal(16, 16, scale=0.3))
+    mha(*sequences(rng, 2, 4, 5, 16))
+
+
+def test_wide_model_with_many_heads(check, rng):
+    """Eight heads, a longer sequence."""
+    mha = check.module(d_model=32, n_heads=8)
+    mha(*sequences(rng, 2, 11, 13, 32))
+
+
+def test_without_bias(check, rng):
+    """bias=False holds for all four projections."""
+    mha = check.module(d_model=6, n_heads=2, bias=False)
+    mha(*sequences(rng, 2, 3, 4, 6))
+
+
+def test_arguments_by_position(check, rng):
+    """The order is d_model, n_heads, dropout, bias."""
+    mha = check.module(6, 2, 0.5, False)
+    mha(*sequences(rng, 2, 3, 4, 6))
+
+
+def test_biases_that_matter(check, rng):
+    """Each bias is as large as what it is added to."""
+    mha = check.module(d_model=6, n_heads=2)
+    mha.set(**{f"{name}__bias": rng.normal(6) for name in ("W_q", "W_k", "W_v", "W_o")})
+    mha(*sequences(rng, 2, 3, 4, 6))
+
+
+def test_transposed_inputs(check, rng):
+    """Sequences that were length first are views, not copies."""
+    mha = check.module(d_model=6, n_heads=3)
+    q, kv = rng.normal(4, 2, 6).transpose(0, 1), rng.normal(2, 6, 5).transpose(1, 2)
+    mha(q, kv, kv)
+
+
+def test_module_is_used_twice(check, rng):
+    """A module keeps nothing from one call to the next, whatever the sizes."""
+    mha = check.module(d_model=6, n_heads=2)
+    first = sequences(rng, 2, 3, 5, 6)
+    before = mha(*first)
+    mha(*sequences(rng, 1, 6, 2, 6), mask=rng.keep(6, 2))
+    check.same(before, mha(*first), "the same call gave another result the second time")
+
+
+def test_scores_with_a_common_level(check, rng):
+    """What all scores of a row have in common does not count, and float64 can tell them apart at any level."""
+    level = 2.0**14 if check.dtype == torch.float64 else 4.0
+    mha = bare(check.module(d_model=8, n_heads=2), 8)
+    q, k, v = sequences(rng, 2, 3, 5, 8)
+    q[:, :, [0, 4]] = 2.0
+    k[:, :, [0, 4]] = level
+    mha(q, k, v)
+    mha(-q, k, v)
+
+
+@pytest.mark.derive("device", "contract")
+def test_scores_of_ten_thousand_and_more(check, rng):
+    """Sharp to the point where exp alone would overflow, or vanish."""
+    mha = bare(check.module(d_model=8, n_heads=2), 8)
+    q, k, v = sequences(rng, 2, 3, 5, 8)
+    q[:, :, [0, 4]] = 2.0**10
+    k[:, :, [0, 4]] = 2.0**9 * (1 + rng.permutation(10).double().view(5, 2))
+    mha(q, k, v)
+    mha(-q, k, v)
+
+
+def test_dropout_does_nothing_in_evaluation(check, rng):
+    """In evaluation mode a rate of one half changes nothing."""
+    mha = check.module(d_model=6, n_heads=2, dropout=0.5)
+    mha(*sequences(rng, 2, 3, 4, 6), mask=rng.keep(2, 3, 4))
+
+
+def test_training_without_dropout(check, rng):
+    """In training a rate of 0, the default, changes nothing."""
+    mha = check.module(d_model=6, n_heads=2).train()
+    mha(*sequences(rng, 2, 3, 4, 6))
+
+
+@pytest.mark.derive("device", "contract")
+def test_everything_dropped(check, rng):
+    """With a rate of 1 no value comes through: the output is the bias of W_o, the weights are as ever."""
+    mha = check.module(d_model=6, n_heads=2, dropout=1.0).train()
+    mha(*sequences(rng, 2, 3, 4, 6), mask=rng.keep(2, 3, 4))
+
+
+@pytest.mark.derive
+def test_what_dropout_drops(check, rng):
+    """Equal weights and values of 1: each head's output counts the weights that were left, rescaled."""
+    batch, n, keys, heads = 3, 60, 4, 2
+    mha = check.module(d_model=8, n_heads=heads, dropout=0.25)
+    inputs = torch.zeros(batch, n, 8), rng.normal(batch, keys, 8), torch.ones(batch, keys, 8)
+    bare(mha, 8)(*inputs)
+    output, _ = mha.train().run(*inputs)
+    got = output.got.detach().double()
+    check.that(got.shape == (batch, n, 8), f"the output has the shape {tuple(got.shape)}")
+    by_head = got.view(batch, n, heads, 4)
+    steps = by_head * keys * 0.75
+    check.that(bool((got != got.flatten()[0]).any()), "in training nothing was dropped")
+    check.that(
+        bool((by_head == by_head[..., :1]).all()),
+        "features of one head differ: something else than the weights was dropped",
+    )
+    check.that(bool((steps - steps.round()).abs().max() < 1e-3), "what was kept is not rescaled by 1 / (1 - p)")
+    check.that(
+        bool(got.max() > 1.1), "no output exceeds 1: a row that kept all its weights must, once they are rescaled"
+    )
+    check.that(abs(got.mean().item() - 1) < 0.1, f"the outputs' mean is {got.mean().item():.2f} where 1 is expected")
+    check.that(bool((by_head[:, :, 0] != by_head[:, :, 1]).any()), "all heads lose the same weights")
+    check.that(bool((by_head != by_head[:, :1]).any()), "all queries lose the same weights")
+    check.that(bool((by_head != by_head[:1]).any()), "all batch rows lose the same weights")
+
+
+@pytest.mark.derive
+def test_weights_are_returned_before_dropout(check, rng):
+    """In training the second result is still the softmax."""
+    mha = check.module(d_model=6, n_heads=2, dropout=0.5)
+    inputs, mask = sequences(rng, 2, 6, 7, 6), rng.keep(2, 6, 7)
+    calm, calm_weights = mha(*inputs, mask=mask)
+    output, weights = mha.train().run(*inputs, mask=mask)
+    check.close(weights, calm_weights, "in training the weights that were returned are not the softmax weights")
+    check.that(not torch.equal(output.got, calm.got), "in training nothing was dropped")
+
+
+@pytest.mark.mask
+def test_hides_some_keys(check, rng):
+    """A mask (B, n, m), one for each sequence."""
+    mha = check.module(d_model=6, n_heads=3)
+    mha(*sequences(rng, 2, 3, 5, 6), mask=rng.keep(2, 3, 5))
+
+
+@pytest.mark.mask
+def test_mask_is_the_fourth_argument(check, rng):
+    """The order is q, k, v, mask."""
+    mha = check.module(d_model=6, n_heads=3)
+    mha(*sequences(rng, 2, 3, 5, 6), rng.keep(2, 3, 5))
+
+
+@pytest.mark.mask
+def test_everything_visible(check, rng):
+    """A mask that hides nothing changes nothing."""
+    mha = check.module(d_model=6, n_heads=3)
+    mha(*sequences(rng, 2, 3, 5, 6), mask=torch.ones(2, 3, 5, dtype=torch.bool))
+
+
+@pytest.mark.mask
+def test_two_dimensional_mask(check, rng):
+    """(n, m) holds for all sequences and heads; B == H == n, so that other readings would fit."""
+    mha = check.module(d_model=6, n_heads=3)
+    mha(*sequences(rng, 3, 3, 5, 6), mask=rng.keep(3, 5))
+    mha(*sequences(rng, 2, 4, 5, 6), mask=rng.keep(4, 5))
+
+
+@pytest.mark.mask
+def test_three_dimensional_mask_is_per_batch(check, rng):
+    """B == H, where broadcasting over heads gives a plausible wrong answer."""
+    mha = check.module(d_model=12, n_heads=3)
+    x = rng.normal(3, 5, 12)
+    mha(x, x, x, mask=rng.keep(3, 5, 5))
+
+
+@pytest.mark.mask
+@pytest.mark.parametrize("shape", [(3, 1, 5), (1, 3, 5), (1, 1, 5)])
+def test_three_axes_some_of_them_one(check, rng, shape):
+    """A padding mask (B, 1, m) or a causal one (1, n, m); B == H == n."""
+    mha = check.module(d_model=6, n_heads=3)
+    mha(*sequences(rng, 3, 3, 5, 6), mask=rng.keep(*shape))
+
+
+@pytest.mark.mask
+@pytest.mark.parametrize("shape", [(3, 1, 4, 5), (3, 1, 1, 5), (3, 2, 4, 5), (1, 1, 4, 5), (1, 2, 4, 5), (3, 2, 1, 5)])
+def test_four_dimensional_mask(check, rng, shape):
+    """(B, H, n, m), where any axis but the last may be 1."""
+    mha = check.module(d_model=6, n_heads=2)
+    mha(*sequences(rng, 3, 4, 5, 6), mask=rng.keep(*shape))
+
+
+@pytest.mark.mask
+def test_four_dimensional_mask_when_all_axes_agree(check, rng):
+    """B == H == n == m: a mask with one axis of size 1 must keep its place."""
+    mha = check.module(d_model=6, n_heads=3)
+    x = rng.normal(3, 3, 6)
+    mha(x, x, x, mask=rng.keep(3, 1, 3, 3))
+    mha(x, x, x, mask=rng.keep(3, 1, 1, 3))
+    mha(x, x, x, mask=rng.keep(3, 3, 3, 3))
+    mha(x, x, x, mask=rng.keep(3, 3, 3))
+    mha(x, x, x, mask=rng.keep(3, 3))
+
+
+@pytest.mark.mask
+def test_causal_mask(check, rng):
+    """The lower triangle, made by the caller."""
+    mha = check.module(d_model=6, n_heads=2)
+    x = rng.normal(2, 5, 6)
+    mha(x, x, x, mask=torch.ones(5, 5, dtype=torch.bool).tril())
+
+
+@pytest.mark.mask
+def test_each_head_has_its_own_mask(check, rng):
+    """Nothing visible in one head, everything in another."""
+    mha = check.module(d_model=6, n_heads=3)
+    mask = rng.keep(2, 3, 4, 5)
+    mask[:, 0] = False
+    mask[:, 2] = True
+    mha(*sequences(rng, 2, 4, 5, 6), mask=mask)
+
+
+@pytest.mark.mask
+def test_nothing_visible_for_a_query(check, rng):
+    """Its weights and its context are 0: what is left is the bias of W_o."""
+    mha = check.module(d_model=6, n_heads=2)
+    mha.set(W_o__bias=rng.normal(6))
+    mha(*sequences(rng, 2, 4, 5, 6), mask=both_kinds(rng, 2, 4, 5))
+
+
+@pytest.mark.mask
+def test_nothing_visible_in_one_sequence(check, rng):
+    """An empty sequence in the batch, as a padding mask describes it."""
+    mha = check.module(d_model=6, n_heads=2)
+    mask = rng.keep(3, 1, 1, 5)
+    mask[1] = False
+    mha(*sequences(rng, 3, 4, 5, 6), mask=mask)
+
+
+@pytest.mark.mask
+def test_nothing_visible_at_all(check, rng):
+    """Everything hidden, for several keys and for one."""
+    mha = check.module(d_model=6, n_heads=2)
+    mha(*sequences(rng, 2, 3, 4, 6), mask=torch.zeros(3, 4, dtype=torch.bool))
+    mha(*sequences(rng, 2, 3, 1, 6), mask=torch.zeros(2, 3, 1, dtype=torch.bool))
+
+
+@pytest.mark.mask
+def test_hidden_keys_match_best(check, rng):
+    """Hidden keys with scores around 100 and large values: they must not matter."""
+    mha = bare(check.module(d_model=8, n_heads=2), 8)
+    mask = both_kinds(rng, 2, 1, 5)
+    hidden = ~mask.transpose(1, 2)
+    q, k, v = sequences(rng, 2, 3, 5, 8)
+    q[:, :, [0, 4]] = 4.0
+    mha(q, torch.where(hidden, 50.0 + rng.normal(2, 5, 8), k), torch.where(hidden, 90.0, v), mask=mask)
+
+
+@pytest.mark.mask
+@pytest.mark.derive("grad", "device", "contract")
+def test_hidden_keys_match_by_thousands(check, rng):
+    """Hidden keys with scores of 60000: whoever merely lowers them, or rescales afterwards, lets them through."""
+    mha = bare(check.module(d_model=8, n_heads=2), 8)
+    mask = both_kinds(rng, 2, 1, 5)
+    hidden = ~mask.transpose(1, 2)
+    q, k, v = sequences(rng, 2, 3, 5, 8)
+    q[:, :, [0, 4]] = 4.0
+    poison = torch.zeros(8, dtype=torch.float64)
+    poison[[0, 4]] = 3e4
+    mha(q, torch.where(hidden, poison + rng.normal(2, 5, 8), k), torch.where(hidden, 100.0, v), mask=mask)
+
+
+@pytest.mark.mask
+def test_visible_scores_are_very_negative(check, rng):
+    """Visible scores of -12288 and less beside hidden ones near 0."""
+    mha = bare(check.module(d_model=8, n_heads=2), 8)
+    mask = rng.keep(2, 6)
+    mha(*low_scores(rng, mask, -12288.0, -3072.0), mask=mask[:, None])
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device", "contract")
+@pytest.mark.parametrize("level", [-(2.0**40), -(2.0**83)])
+def test_no_finite_score_is_too_low(check, rng, level):
+    """A finite stand-in for minus infinity is only as good as the lowest score it meets."""
+    mha = bare(check.module(d_model=8, n_heads=2), 8)
+    mask = rng.keep(2, 6)
+    mha(*low_scores(rng, mask, level, level), mask=mask[:, None, None])
+
+
+@pytest.mark.mask
+def test_common_level_under_a_mask(check, rng):
+    """The visible scores share a level of their own; float64 can tell them apart at any level."""
+    mha = bare(check.module(d_model=8, n_heads=2), 8)
+    q, k, v = sequences(rng, 2, 3, 5, 8)
+    q[:, :, [0, 4]] = 2.0
+    k[:, :, [0, 4]] = 2.0**14 if check.dtype == torch.float64 else 4.0
+    mha(q, k, v, mask=both_kinds(rng, 2, 3, 5))
+
+
+@pytest.mark.mask
+def test_what_is_hidden_leaves_no_trace(check, rng):
+    """Changing hidden keys and values must not change one bit of output or weights."""
+    mha = check.module(d_model=8, n_heads=2)
+    mask = rng.keep(2, 1, 6)
+    hidden = ~mask.transpose(1, 2)
+    q, k, v = sequences(rng, 2, 4, 6, 8)
+    before = mha(q, k, v, mask=mask)
+    other_k, other_v = rng.normal(2, 6, 8, scale=30.0), rng.normal(2, 6, 8, scale=30.0)
+    after = mha(q, torch.where(hidden, other_k, k), torch.where(hidden, other_v, v), mask=mask)
+    check.same(before, after, "the result moved when only hidden keys and values were changed")
+
+
+@pytest.mark.mask
+@pytest.mark.derive("dtype", "device")
+def test_future_leaves_no_trace(check, rng):
+    """Under a causal mask the first positions do not feel the last token."""
+    mha = check.module(d_model=8, n_heads=2)
+    causal = torch.ones(5, 5, dtype=torch.bool).tril()
+    x = rng.normal(2, 5, 8)
+    changed = x.clone()
+    changed[:, 4] = rng.normal(2, 8, scale=5.0)
+    before, _ = mha(x, x, x, mask=causal)
+    after, _ = mha(changed, changed, changed, mask=causal)
+    check.that(
+        torch.equal(before.got[:, :4], after.got[:, :4]), "earlier positions moved when only the last token changed"
+    )
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize(("d_model", "n_heads"), [(10, 3), (4, 8), (7, 2)])
+def test_width_not_divisible_by_heads(check, d_model, n_heads):
+    """Impossible sizes are refused when the module is built."""
+    with check.raises(ValueError):
+        check.module(d_model=d_model, n_heads=n_heads)

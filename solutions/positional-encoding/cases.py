@@ -1,0 +1,215 @@
+"""Hidden cases of positional-encoding."""
+
+import pytest
+import torch
+
+
+def test_one_position(check):
+    """Position 0: sines of 0 and cosines of 0, in turn."""
+    check["sinusoidal_encoding"](1, 4)
+
+
+def test_smallest_table(check):
+    """One pair of columns and a few positions."""
+    check["sinusoidal_encoding"](5, 2)
+
+
+def test_table(check):
+    """Enough columns to tell the frequencies apart."""
+    check["sinusoidal_encoding"](12, 8)
+
+
+def test_wide_table(check):
+    """More columns than positions."""
+    check["sinusoidal_encoding"](7, 32)
+
+
+def test_longer_table(check):
+    """64 positions, where a slightly wrong frequency adds up."""
+    check["sinusoidal_encoding"](64, 16)
+
+
+@pytest.mark.parametrize("d_model", [1, 3, 5, 9])
+def test_odd_width(check, d_model):
+    """With an odd width the last sine has no cosine."""
+    check["sinusoidal_encoding"](10, d_model)
+
+
+@pytest.mark.parametrize("base", [100.0, 2.0, 500000.0])
+def test_base(check, base):
+    """The base sets the slowest frequency."""
+    check["sinusoidal_encoding"](12, 6, base=base)
+
+
+def test_base_by_position_and_as_integer(check):
+    """The base is the third argument; a whole number will do."""
+    check["sinusoidal_encoding"](9, 5, 50)
+
+
+@pytest.mark.derive("contract")
+def test_position_700_of_the_table(check):
+    """Far positions are as right as near ones, up to what float32 angles allow."""
+    table = check["sinusoidal_encoding"].run(701, 8).got
+    frequencies = 10000.0 ** (-torch.arange(0, 8, 2, dtype=torch.float64) / 8)
+    angles = 700 * frequencies
+    wanted = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten()
+    check.that(table.shape == (701, 8), "the table has another shape than (701, 8)")
+    check.that(table.dtype == torch.float32, "the table is not float32")
+    check.that((table[700] - wanted).abs().max() < 2e-4, "position 700 is off by more than 2e-4")
+
+
+def test_adds_the_table(check, rng):
+    """The smallest module call: two sequences of three tokens."""
+    encoding = check["PositionalEncoding"](d_model=4)
+    encoding(rng.normal(2, 3, 4))
+
+
+def test_one_token(check, rng):
+    """A sequence of one token stands at position 0."""
+    encoding = check["PositionalEncoding"](d_model=6, max_len=10)
+    encoding(rng.normal(3, 1, 6))
+
+
+def test_odd_width_in_the_module(check, rng):
+    """Tokens of width 5, and of width 1."""
+    encoding = check["PositionalEncoding"](d_model=5, max_len=12)
+    encoding(rng.normal(2, 7, 5))
+    encoding = check["PositionalEncoding"](d_model=1, max_len=12)
+    encoding(rng.normal(2, 7, 1))
+
+
+def test_larger_batch_than_sequence(check, rng):
+    """Positions run along the sequence, not along the batch."""
+    encoding = check["PositionalEncoding"](d_model=6, max_len=20)
+    encoding(rng.normal(7, 3, 6))
+
+
+def test_batch_equals_length(check, rng):
+    """B == S == d_model, where a wrong axis does not show in the shape."""
+    encoding = check["PositionalEncoding"](d_model=6, max_len=20)
+    encoding(rng.normal(6, 6, 6))
+
+
+def test_sequence_as_long_as_the_table(check, rng):
+    """S == max_len still fits."""
+    encoding = check["PositionalEncoding"](d_model=4, max_len=5)
+    encoding(rng.normal(2, 5, 4))
+
+
+def test_table_of_one_position(check, rng):
+    """max_len = 1 holds a single token."""
+    encoding = check["PositionalEncoding"](d_model=3, max_len=1)
+    encoding(rng.normal(2, 1, 3))
+
+
+def test_calls_of_different_lengths(check, rng):
+    """Nothing of one call stays behind in the module."""
+    encoding = check["PositionalEncoding"](d_model=4, max_len=9)
+    encoding(rng.normal(2, 3, 4))
+    encoding(rng.normal(4, 9, 4))
+    encoding(rng.normal(1, 2, 4))
+
+
+def test_settings_by_position(check, rng):
+    """d_model, max_len, dropout, in this order; no dropout in evaluation mode."""
+    encoding = check["PositionalEncoding"](6, 11, 0.5)
+    encoding(rng.normal(2, 11, 6))
+
+
+def test_small_tokens_are_not_scaled(check, rng):
+    """The module adds positions and leaves the size of the tokens alone."""
+    encoding = check["PositionalEncoding"](d_model=16, max_len=8)
+    encoding(rng.normal(2, 8, 16, scale=30.0))
+
+
+@pytest.mark.derive("dtype", "device", "contract")
+def test_700_positions_in_the_default_table(check, rng):
+    """max_len = 1000 is the default, and far positions are right in every precision."""
+    encoding = check["PositionalEncoding"](d_model=8)
+    scale = 40.0 if check.dtype == torch.float64 else 4.0  # the table itself has the digits of float32
+    encoding(rng.normal(2, 701, 8, scale=scale))
+
+
+@pytest.mark.derive("device", "contract")
+def test_default_table_ends_after_1000(check, rng):
+    """A thousand tokens fit into the default table."""
+    encoding = check["PositionalEncoding"](d_model=4)
+    encoding(rng.normal(1, 1000, 4, scale=6.0))
+
+
+@pytest.mark.derive("grad", "device")
+def test_training_without_dropout(check, rng):
+    """dropout = 0.0 changes nothing in training either."""
+    encoding = check["PositionalEncoding"](d_model=6, max_len=10).train()
+    encoding(rng.normal(2, 5, 6))
+
+
+@pytest.mark.derive("device")
+def test_everything_dropped(check, rng):
+    """With a probability of 1 nothing of tokens and positions is left in training."""
+    encoding = check["PositionalEncoding"](d_model=6, max_len=10, dropout=1.0).train()
+    encoding(rng.normal(2, 5, 6))
+
+
+@pytest.mark.derive("device")
+def test_half_of_the_entries_dropped(check, rng):
+    """In training each entry of the sum is either dropped or made up for, one by one."""
+    encoding = check["PositionalEncoding"](d_model=16, max_len=30, dropout=0.5)
+    x = rng.normal(2, 30, 16) + 5.0  # no entry of the sum is near 0
+    full = encoding(x).got
+    dropped = encoding.train().run(x).got
+    check.that(dropped.shape == full.shape, "training changes the shape of the result")
+    gone = dropped == 0
+    kept = (dropped - 2 * full).abs() <= 1e-4 * full.abs().max()
+    check.that((gone | kept).all(), "an entry in training is neither 0 nor twice the sum at dropout 0.5")
+    check.that(0.3 < gone.float().mean() < 0.7, "far more or fewer entries than half are dropped at dropout 0.5")
+    mixed = (gone.any(-1) & ~gone.all(-1)).float().mean()
+    check.that(mixed > 0.9, "tokens are dropped as a whole")
+    check.that((gone[0] != gone[1]).any(), "all sequences lose the same entries")
+
+
+@pytest.mark.dtype
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_half_precision_tokens_meet_a_float32_module(check, rng, dtype):
+    """The module stays in float32, the tokens come in half precision, as under autocast: so does the result."""
+    encoding = check["PositionalEncoding"](d_model=6, max_len=10)
+    result = encoding.run(rng.normal(2, 5, 6).to(dtype)).got
+    check.that(result.dtype == dtype, f"tokens in {dtype} come back in {result.dtype}")
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize("length", [6, 7, 1200])
+def test_too_long_a_sequence(check, rng, length):
+    """A sequence longer than the table is refused with a ValueError, in evaluation mode and in training."""
+    encoding = check["PositionalEncoding"](d_model=4, max_len=5)
+    with check.raises(ValueError):
+        encoding(rng.normal(2, length, 4))
+    with check.raises(ValueError):
+        encoding.train()(rng.normal(2, length, 4))
+    encoding.eval()(rng.normal(2, 5, 4))
+
+
+@pytest.mark.contract
+def test_too_long_for_a_single_position(check, rng):
+    """A table of one row must not serve every position."""
+    encoding = check["PositionalEncoding"](d_model=4, max_len=1)
+    with check.raises(ValueError):
+        encoding(rng.normal(2, 3, 4))
+
+
+@pytest.mark.contract
+def test_too_long_for_the_default_table(check, rng):
+    """1001 tokens do not fit into the default table."""
+    encoding = check["PositionalEncoding"](d_model=4)
+    with check.raises(ValueError):
+        encoding(rng.normal(1, 1001, 4))
+
+
+@pytest.mark.contract
+def test_tokens_are_used_again(check, rng):
+    """The caller's tokens serve for a second call that gives the same result."""
+    encoding = check["PositionalEncoding"](d_model=4, max_len=6)
+    x = rng.normal(2, 5, 4)
+    first = encoding(x)
+    second = encoding(x)
+    check.same(second, first, "the same call gives another result the second time")

@@ -1,0 +1,275 @@
+"""Hidden cases of self-attention."""
+
+import pytest
+import torch
+
+
+def collinear_tokens(rng, batch):
+    """Four tokens, the multiples 1 to 4 of one vector in random order, and these multiples: (B, 4, 4) and (B, 4)."""
+    levels = torch.stack([rng.permutation(4) + 1 for _ in range(batch)]).double()
+    return levels[:, :, None] * torch.tensor([1.0, -1.0, 1.0, 1.0], dtype=torch.float64), levels
+
+
+def exact_projections(attention, factor):
+    """Project collinear tokens so that token i scores key j with exactly sign * 2 * factor^2 * i * j."""
+    identity = torch.eye(4, dtype=torch.float64)
+    attention.set(W_q__weight=factor * identity, W_k__weight=abs(factor) * identity)
+
+
+def test_one_token(check, rng):
+    """A single token can only look at itself: its weight is 1 and the output is its value."""
+    attention = check.module(d_model=3, d_k=2)
+    attention(rng.normal(2, 1, 3))
+
+
+def test_three_tokens(check, rng):
+    """The smallest call with something to weigh."""
+    attention = check.module(d_model=4, d_k=3)
+    attention(rng.normal(1, 3, 4))
+
+
+def test_batch_of_sequences(check, rng):
+    """Every sequence of a batch attends to itself alone."""
+    attention = check.module(d_model=6, d_k=4)
+    attention(rng.normal(3, 5, 6))
+
+
+def test_values_of_another_width(check, rng):
+    """Queries and keys share a width; the values have their own."""
+    attention = check.module(d_model=6, d_k=5, d_v=3)
+    attention(rng.normal(2, 4, 6))
+
+
+def test_values_wider_than_tokens_and_keys(check, rng):
+    """d_k < d_model < d_v, passed by position."""
+    attention = check.module(5, 2, 9)
+    attention(rng.normal(2, 7, 5))
+
+
+def test_keys_of_width_one(check, rng):
+    """One number for each query and key, where the scale is 1."""
+    attention = check.module(d_model=4, d_k=1, d_v=3)
+    attention(rng.normal(2, 6, 4))
+
+
+def test_value_width_left_out_is_the_key_width(check, rng):
+    """d_v = None means d_k, also where d_k is larger than d_model."""
+    attention = check.module(d_model=3, d_k=8)
+    attention(rng.normal(2, 3, 3))
+
+
+def test_with_biases(check, rng):
+    """bias=True gives all three projections a bias."""
+    attention = check.module(d_model=5, d_k=4, d_v=6, bias=True)
+    attention(rng.normal(2, 4, 5))
+
+
+def test_as_many_sequences_as_tokens(check, rng):
+    """Batch, length and width are equal: a wrong axis does not show in the shape."""
+    attention = check.module(d_model=4, d_k=4)
+    attention(rng.normal(4, 4, 4))
+
+
+def test_two_calls_of_different_lengths(check, rng):
+    """Nothing of one call stays behind in the module."""
+    attention = check.module(d_model=4, d_k=3, d_v=2)
+    attention(rng.normal(2, 5, 4), mask=rng.keep(2, 5, 5))
+    attention(rng.normal(3, 2, 4))
+    attention(rng.normal(2, 5, 4))
+
+
+def test_very_large_scores(check, rng):
+    """Scores of more than ten thousand: the weights stay finite."""
+    attention = check.module(d_model=4, d_k=4)
+    exact_projections(attention, 24.0)
+    x, _ = collinear_tokens(rng, 3)
+    attention(x)
+
+
+@pytest.mark.derive("grad", "device")
+def test_scores_of_a_billion(check, rng):
+    """Scores that only float32 and float64 can hold."""
+    attention = check.module(d_model=4, d_k=4)
+    exact_projections(attention, 32768.0)
+    x, _ = collinear_tokens(rng, 3)
+    attention(x)
+
+
+@pytest.mark.derive("dtype")
+def test_digits_of_double_precision(check, rng):
+    """In float64 all scores lie around a million and differ by about one: the digits must not get lost on the way."""
+    attention = check.module(d_model=4, d_k=3, bias=True)
+    height = 1e6 if check.dtype == torch.float64 else 1.0
+    attention.set(W_k__bias=torch.full((3,), height, dtype=torch.float64))
+    attention(rng.normal(2, 5, 4), mask=rng.keep(2, 5, 5))
+
+
+@pytest.mark.derive("grad", "device")
+def test_training_mode_computes_the_same(check, rng):
+    """There is nothing random in this module."""
+    attention = check.module(d_model=4, d_k=3).train()
+    attention(rng.normal(2, 6, 4))
+
+
+@pytest.mark.mask
+def test_mask_per_sequence(check, rng):
+    """A three-dimensional mask has its own rows for each sequence."""
+    attention = check.module(d_model=6, d_k=4)
+    attention(rng.normal(3, 5, 6), mask=rng.keep(3, 5, 5))
+
+
+@pytest.mark.mask
+def test_causal_mask_for_all_sequences(check, rng):
+    """A two-dimensional mask (S, S) is the same for the whole batch."""
+    attention = check.module(d_model=6, d_k=3, d_v=4)
+    attention(rng.normal(2, 5, 6), mask=torch.ones(5, 5).tril().bool())
+
+
+@pytest.mark.mask
+def test_two_dimensional_mask_when_batch_equals_length(check, rng):
+    """B == S: the two axes of the mask are still queries and keys."""
+    attention = check.module(d_model=5, d_k=4)
+    attention(rng.normal(4, 4, 5), mask=rng.keep(4, 4))
+
+
+@pytest.mark.mask
+def test_padding_mask_per_sequence(check, rng):
+    """A mask (B, 1, S) hides keys from all queries of its sequence."""
+    attention = check.module(d_model=6, d_k=4, bias=True)
+    attention(rng.normal(3, 4, 6), mask=rng.keep(3, 1, 4))
+
+
+@pytest.mark.mask
+def test_padding_mask_when_batch_equals_length(check, rng):
+    """B == S: a mask (B, 1, S) still goes by sequence and key."""
+    attention = check.module(d_model=5, d_k=3)
+    attention(rng.normal(4, 4, 5), mask=rng.keep(4, 1, 4))
+
+
+@pytest.mark.mask
+def test_mask_with_a_leading_one(check, rng):
+    """A mask (1, S, S) is shared by the batch."""
+    attention = check.module(d_model=4, d_k=3)
+    attention(rng.normal(2, 5, 4), mask=rng.keep(1, 5, 5))
+
+
+@pytest.mark.mask
+def test_mask_passed_by_position(check, rng):
+    """The mask is the second argument."""
+    attention = check.module(d_model=4, d_k=3)
+    attention(rng.normal(2, 4, 4), rng.keep(2, 4, 4))
+
+
+@pytest.mark.mask
+def test_mask_that_hides_nothing(check, rng):
+    """A mask of nothing but True changes nothing."""
+    attention = check.module(d_model=4, d_k=3)
+    attention(rng.normal(2, 4, 4), mask=torch.ones(2, 4, 4, dtype=torch.bool))
+
+
+@pytest.mark.mask
+def test_queries_that_see_nothing(check, rng):
+    """A query without a visible key gets weights 0 and an output of 0; its neighbours are not disturbed."""
+    attention = check.module(d_model=6, d_k=4, d_v=3, bias=True)
+    mask = rng.keep(3, 5, 5)
+    mask[0, 2] = False
+    mask[2, 0] = False
+    mask[2, 4] = False
+    attention(rng.normal(3, 5, 6), mask=mask)
+
+
+@pytest.mark.mask
+def test_sequence_of_padding_only(check, rng):
+    """One sequence of the batch is all padding."""
+    attention = check.module(d_model=4, d_k=3)
+    mask = rng.keep(3, 1, 4)
+    mask[1] = False
+    attention(rng.normal(3, 4, 4), mask=mask)
+
+
+@pytest.mark.mask
+def test_nothing_visible_at_all(check, rng):
+    """Everything is hidden, from everyone."""
+    attention = check.module(d_model=4, d_k=3)
+    attention(rng.normal(2, 3, 4), mask=torch.zeros(3, 3, dtype=torch.bool))
+
+
+@pytest.mark.mask
+def test_single_hidden_token(check, rng):
+    """A sequence of one token that is not even visible to itself."""
+    attention = check.module(d_model=4, d_k=3, bias=True)
+    attention(rng.normal(2, 1, 4), mask=torch.tensor([[[True]], [[False]]]))
+
+
+@pytest.mark.mask
+def test_one_visible_key(check, rng):
+    """Where one key is visible, its weight is exactly 1 and every other weight exactly 0."""
+    attention = check.module(d_model=5, d_k=4)
+    mask = torch.eye(6, dtype=torch.bool)[rng.permutation(6)]
+    _, weights = attention(rng.normal(2, 6, 5), mask=mask)
+    check.that((weights.got == mask).all(), "a query with one visible key gives it a weight other than 1")
+
+
+@pytest.mark.mask
+def test_visible_scores_far_below_zero(check, rng):
+    """All visible scores lie below the hidden ones, most of them below -10000: the hidden keys must not win."""
+    attention = check.module(d_model=4, d_k=4)
+    exact_projections(attention, -24.0)
+    x, levels = collinear_tokens(rng, 3)
+    attention(x, mask=levels[:, None, :] > 2)
+
+
+@pytest.mark.mask
+@pytest.mark.derive("grad", "device")
+def test_visible_scores_below_minus_a_billion(check, rng):
+    """No finite score is low enough to stand for a hidden key."""
+    attention = check.module(d_model=4, d_k=4)
+    exact_projections(attention, -65536.0)
+    x, levels = collinear_tokens(rng, 3)
+    attention(x, mask=levels[:, None, :] > 2)
+
+
+@pytest.mark.mask
+def test_hidden_scores_far_above_the_visible_ones(check, rng):
+    """The largest scores of each row are hidden: the visible keys still share a weight of 1."""
+    attention = check.module(d_model=4, d_k=4)
+    exact_projections(attention, 24.0)
+    x, levels = collinear_tokens(rng, 3)
+    attention(x, mask=levels[:, None, :] < 3)
+
+
+@pytest.mark.mask
+@pytest.mark.derive
+def test_hidden_tokens_leave_no_trace(check, rng):
+    """Tokens that nobody sees are replaced by huge ones: not one bit of the other rows may change."""
+    attention = check.module(d_model=5, d_k=4, d_v=3)
+    mask = torch.ones(2, 7, 7, dtype=torch.bool)
+    mask[:, :, 4:6] = False
+    x = rng.normal(2, 7, 5)
+    poisoned = x.clone()
+    poisoned[:, 4:6] = rng.normal(2, 2, 5, scale=1e4)
+    output, weights = attention(x, mask=mask)
+    output_after, weights_after = attention.run(poisoned, mask=mask)
+    rows = [0, 1, 2, 3, 6]
+    check.same(output_after.got[:, rows], output.got[:, rows], "a hidden token changes the output of the others")
+    check.same(weights_after.got[:, rows], weights.got[:, rows], "a hidden token changes the weights of the others")
+
+
+@pytest.mark.mask
+def test_weights_of_hidden_keys_are_zero(check, rng):
+    """What is hidden has a weight of exactly 0, and the visible keys of a row share a weight of 1."""
+    attention = check.module(d_model=6, d_k=4)
+    mask = rng.keep(3, 6, 6)
+    _, weights = attention(rng.normal(3, 6, 6, scale=2.0), mask=mask)
+    check.that((weights.got[~mask] == 0).all(), "a hidden key has a weight other than 0")
+
+
+@pytest.mark.contract
+def test_mask_is_used_again(check, rng):
+    """The caller's mask and tokens serve for a second call that gives the same result."""
+    attention = check.module(d_model=4, d_k=3)
+    x, mask = rng.normal(2, 5, 4), rng.keep(2, 5, 5)
+    first = attention(x, mask=mask)
+    second = attention(x, mask=mask)
+    check.same(second[0], first[0], "the same call gives another output the second time")
+    check.same(second[1], first[1], "the same call gives other weights the second time")

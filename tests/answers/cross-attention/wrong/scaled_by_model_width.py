@@ -1,0 +1,30 @@
+# family: core
+# mistake: scale-d-model
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class CrossAttention(nn.Module):
+    def __init__(self, d_model, d_k, d_v=None, d_context=None, bias=False):
+        super().__init__()
+        self.scale = math.sqrt(d_model)
+        d_v = d_k if d_v is None else d_v
+        d_context = d_model if d_context is None else d_context
+        self.W_q = nn.Linear(d_model, d_k, bias=bias)
+        self.W_k = nn.Linear(d_context, d_k, bias=bias)
+        self.W_v = nn.Linear(d_context, d_v, bias=bias)
+
+    def forward(self, x_q, x_kv, mask=None):
+        q = self.W_q(x_q)
+        k = self.W_k(x_kv)
+        v = self.W_v(x_kv)
+        attn = torch.bmm(q, k.transpose(1, 2)) / self.scale
+        if mask is not None:
+            attn = attn.masked_fill(~mask, float("-inf"))
+        attn = F.softmax(attn, dim=-1)
+        if mask is not None:
+            attn = attn.masked_fill(~mask, 0.0)
+        return torch.bmm(attn, v), attn

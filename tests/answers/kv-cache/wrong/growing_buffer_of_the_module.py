@@ -1,0 +1,46 @@
+# family: core
+# mistake: none
+import math
+
+import torch
+from torch import nn
+
+
+class CachedSelfAttention(nn.Module):
+    def __init__(self, d_model, n_heads, bias=True):
+        super().__init__()
+        if d_model % n_heads != 0:
+            raise ValueError("d_model must be divisible by n_heads")
+        self.n_heads = n_heads
+        self.d_head = d_model // n_heads
+        self.W_q = nn.Linear(d_model, d_model, bias=bias)
+        self.W_k = nn.Linear(d_model, d_model, bias=bias)
+        self.W_v = nn.Linear(d_model, d_model, bias=bias)
+        self.W_o = nn.Linear(d_model, d_model, bias=bias)
+
+    def split(self, x):
+        return x.view(x.size(0), x.size(1), self.n_heads, self.d_head).transpose(1, 2)
+
+    def forward(self, x, cache=None, padding_mask=None):
+        q, k, v = self.split(self.W_q(x)), self.split(self.W_k(x)), self.split(self.W_v(x))
+        n = q.size(2)
+        if cache is None or cache[0].size(2) == 0:
+            self.length = 0
+            self.keys = x.new_zeros(x.size(0), self.n_heads, 64, self.d_head)
+            self.values = torch.zeros_like(self.keys)
+        if cache is not None and cache[0].size(2) and self.length == 0:
+            self.length = cache[0].size(2)
+            self.keys[:, :, : self.length] = cache[0]
+            self.values[:, :, : self.length] = cache[1]
+        self.keys[:, :, self.length : self.length + n] = k.detach()
+        self.values[:, :, self.length : self.length + n] = v.detach()
+        self.length += n
+        k, v = self.keys[:, :, : self.length], self.values[:, :, : self.length]
+        T = self.length
+        keep = torch.ones(n, T, dtype=torch.bool, device=x.device).tril(T - n)
+        if padding_mask is not None:
+            keep = keep & padding_mask[:, None, None, :]
+        scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_head)
+        weights = scores.masked_fill(~keep, float("-inf")).softmax(-1).masked_fill(~keep, 0.0)
+        out = (weights @ v).transpose(1, 2).reshape(x.shape)
+        return self.W_o(out), (k, v)

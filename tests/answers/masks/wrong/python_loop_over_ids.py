@@ -1,0 +1,21 @@
+# family: device
+# mistake: padding-through-lists
+import torch
+
+
+def padding_mask(token_ids, pad_id=0):
+    rows = [[int(t) != pad_id for t in row] for row in token_ids.tolist()]
+    return torch.tensor(rows, device=token_ids.device)[:, None, None, :]
+
+
+def causal_mask(n, m=None, device=None):
+    m = n if m is None else m
+    return torch.ones(n, m, dtype=torch.bool, device=device).tril(m - n)
+
+
+def combine_masks(*masks):
+    out = None
+    for mask in masks:
+        if mask is not None:
+            out = mask if out is None else out & mask
+    return out

@@ -1,0 +1,14 @@
+# family: grad
+# mistake: none
+import torch
+
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    with torch.no_grad():
+        scores = q @ k.transpose(-2, -1) / k.size(-1) ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        weights = torch.softmax(scores, dim=-1)
+        if mask is not None:
+            weights = weights.masked_fill(~mask, 0)
+    return weights @ v, weights

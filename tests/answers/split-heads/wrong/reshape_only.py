@@ -1,0 +1,12 @@
+# family: core
+# mistake: split-without-transpose
+def split_heads(x, n_heads):
+    b, s, d = x.shape
+    if d % n_heads != 0:
+        raise ValueError("bad heads")
+    return x.reshape(b, n_heads, s, d // n_heads)
+
+
+def concat_heads(x):
+    b, h, s, d = x.shape
+    return x.transpose(1, 2).reshape(b, s, h * d)

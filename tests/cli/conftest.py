@@ -1,0 +1,93 @@
+"""The tool in a folder of its own, with made-up katas, a made-up grader and a history of its own."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import grader
+from grader import catalog
+from grader.cli import main
+
+DRIVER = Path(__file__).with_name("driver.py")
+
+
+def _load_driver() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("cli_driver", DRIVER)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["cli_driver"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@dataclass
+class Tool:
+    """One learner's folder, and the tool that runs in it."""
+
+    folder: Path
+    home: Path
+    content: Path
+    driver: ModuleType
+
+    @property
+    def workspace(self) -> Path:
+        """The learner's files."""
+        return self.folder / "workspace"
+
+    def __call__(self, *arguments: str, code: int = 0, **environment: str) -> Result:
+        """Run a command in this process and check its exit code."""
+        result = CliRunner().invoke(main, arguments, env=environment, prog_name="kata")
+        assert result.exit_code == code, result.output
+        assert "Traceback" not in result.output
+        return result
+
+    def process(self, *arguments: str, **more: Any) -> subprocess.Popen[bytes]:
+        """Start a command as a process of its own."""
+        environment = os.environ | more.pop("environment", {})
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL} | more
+        return subprocess.Popen(
+            [sys.executable, str(DRIVER), str(self.content), *arguments], env=environment, **streams
+        )
+
+    def answer(self, text: str, name: str = "second.py") -> Path:
+        """Write an answer: its words tell the made-up grader what to do."""
+        self.workspace.mkdir(exist_ok=True)
+        path = self.workspace / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def kept(self, kata: str = "second") -> list[str]:
+        """Return the texts of the versions that were kept, oldest first."""
+        return [path.read_text(encoding="utf-8") for path in sorted((self.workspace / ".attempts" / kata).glob("*.py"))]
+
+
+@pytest.fixture(scope="session")
+def driver() -> ModuleType:
+    """Return the made-up parts."""
+    return _load_driver()
+
+
+@pytest.fixture
+def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: ModuleType) -> Tool:
+    """Return the tool in an empty folder, in English, eighty columns wide, without colour."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    content = driver.write_content(tmp_path / "content")
+    for name in ("KATA_WORKSPACE", "KATA_LANG", "LC_ALL", "LC_MESSAGES", "FORCE_COLOR", "COLUMNS", "KATA_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    monkeypatch.setenv("KATA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PYTHONPATH", str(Path(grader.__file__).parent.parent))
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(catalog, "content_root", lambda: content)
+    module = driver.made_up_session()
+    monkeypatch.setitem(sys.modules, "grader.session", module)
+    monkeypatch.setattr(grader, "session", module, raising=False)
+    return Tool(folder, tmp_path / "home", content, driver)

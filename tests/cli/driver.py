@@ -1,0 +1,219 @@
+"""The tool with made-up katas and a made-up grader: imported by the tests, or run as a program.
+
+    python driver.py CONTENT ARGUMENTS ...
+
+What the made-up grader does stands in the answer: pass, fail, error, bug, wait, interrupt.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import grader
+from grader import catalog
+from grader.errors import GraderFailed
+
+KATA_TOML = """\
+title = {{ en = "{en}", zh = "{zh}" }}
+track = {track}
+order = {order}
+difficulty = 2
+minutes = 15
+entry = ["{entry}"]
+needs = {needs}
+tags = ["attention"]
+families = ["core", "mask"]
+forbidden = []
+allowed = []
+"""
+
+KATAS = {
+    "first-one": {"en": "First one", "zh": "第一题", "track": 1, "order": 10, "entry": "first_one", "needs": "[]"},
+    "second": {"en": "Second", "zh": "第二题", "track": 1, "order": 20, "entry": "second", "needs": '["first-one"]'},
+    "third": {"en": "Third", "zh": "第三题", "track": 2, "order": 10, "entry": "third", "needs": '["second"]'},
+}
+
+HINTS = """\
+# Hints
+
+## 1 · Where to start
+
+Look.
+
+```
+## no rung
+```
+
+## 2 · Further
+
+Think.
+
+## 3 · Nearly
+
+Type.
+"""
+
+PROBE = {
+    "python": "3.11.7",
+    "torch": "2.13.0",
+    "model": "fork",
+    "layers": ["process", "rlimits"],
+    "gaps": ["can read files outside the allow-list"],
+    "landlock_abi": 0,
+    "devices": ["cpu"],
+    "simulated_device": "",
+    "seconds": 1.25,
+}
+
+
+def write_content(root: Path) -> Path:
+    """Write three made-up katas below `root`."""
+    for kata_id, values in KATAS.items():
+        folder = root / "katas" / kata_id
+        folder.mkdir(parents=True)
+        (folder / "kata.toml").write_text(KATA_TOML.format(**values), encoding="utf-8")
+        stub = f'def {values["entry"]}():\n    raise NotImplementedError("your turn")\n'
+        (folder / "stub.py").write_text(stub, encoding="utf-8")
+        (folder / "brief.md").write_text(f"# {values['en']}\n\nThe task.\n", encoding="utf-8")
+        (folder / "brief.zh.md").write_text(f"# {values['zh']}\n\n题目。\n", encoding="utf-8")
+        (folder / "hints.md").write_text(HINTS, encoding="utf-8")
+        (folder / "talk.md").write_text("Why?\n", encoding="utf-8")
+        solution = root / "solutions" / kata_id
+        solution.mkdir(parents=True)
+        (solution / "reference.py").write_text(f"def {values['entry']}():\n    return 42\n", encoding="utf-8")
+    return root
+
+
+def case(family: str, name: str, outcome: str = "passed", **more: Any) -> dict[str, Any]:
+    """Return one case of a report."""
+    facts = {"id": f"{family}/{name}", "family": family, "title": name.replace("_", " "), "about": "Why it is asked."}
+    facts |= {"outcome": outcome, "message": "", "where": "", "line": "", "call": "", "printed": "", "seconds": 0.01}
+    return facts | more
+
+
+def report(cases: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+    """Return a report with these cases."""
+    families: dict[str, dict[str, int]] = {}
+    for item in cases:
+        counts = families.setdefault(item["family"], {"passed": 0, "total": 0})
+        counts["total"] += 1
+        counts["passed"] += item["outcome"] == "passed"
+    failed = any(item["outcome"] not in {"passed", "skipped"} for item in cases)
+    return {
+        "schema": 1,
+        "kata": "second",
+        "file": "workspace/second.py",
+        "verdict": "failed" if failed or not cases else "passed",
+        "message": "",
+        "cases": cases,
+        "mistakes": [],
+        "families": families,
+        "printed": "",
+        "seed": 17,
+        "seconds": 0.21,
+        "sandbox": ["process"],
+        "sandbox_gaps": [],
+        "device": "cpu",
+        "versions": {"kata": "0.1.0", "torch": "2.13.0", "python": "3.11.7"},
+        **more,
+    }
+
+
+PASSING = [case("core", "smallest"), case("mask", "rows")]
+FAILING = [
+    case("core", "smallest"),
+    case(
+        "mask",
+        "three_dimensional_mask",
+        "failed",
+        message="first wrong entry [0, 1, 0]: expected 0.2187, got -0.4410; largest error 0.91, tolerance 1e-05",
+        where="second.py:31",
+        line="scores = scores.masked_fill(~mask, -1e9)",
+        call="second(q (3, 5, 12), mask (3, 5, 5) bool)",
+        printed="so far\n",
+    ),
+    case("mask", "rows", "timeout", message="no answer within 10 s", where="second.py:12"),
+]
+MISTAKE = {
+    "id": "mask-over-heads",
+    "title": "mask over heads",
+    "explain": "This is what you get when a 3-D mask is broadcast over heads.",
+    "nudge": "unsqueeze the head dimension",
+    "cases": ["mask/three_dimensional_mask"],
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the tool asks of a session."""
+
+    kata: str
+    source: str
+    filename: str
+    seed: int | None = None
+    case: str = ""
+    device: str = ""
+    lang: str = "en"
+
+
+class Session:
+    """A grader that obeys the answer."""
+
+    def grade(self, request: Request, on_event: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        """Do what the answer says."""
+        if "error" in request.source:
+            raise GraderFailed("the judge ended without a report")
+        if "bug" in request.source:
+            raise ZeroDivisionError("division by zero")
+        if "interrupt" in request.source:
+            raise KeyboardInterrupt
+        cases = PASSING if "pass" in request.source else FAILING
+        on_event({"event": "plan", "total": len(cases)})
+        for item in cases:
+            on_event({"event": "case", "case": item})
+            if "wait" in request.source:
+                time.sleep(60)
+        found = report(cases, kata=request.kata, file=request.filename, seed=request.seed or 17)
+        if found["verdict"] == "failed":
+            found |= {"mistakes": [MISTAKE], "repro": "print('the failing call')\n"}
+        return found
+
+    def probe(self) -> dict[str, Any]:
+        """Return what a machine with half a sandbox would say."""
+        return PROBE
+
+
+@contextmanager
+def open_session() -> Iterator[Session]:
+    """Stand in for session.open."""
+    yield Session()
+
+
+def made_up_session() -> ModuleType:
+    """Return a module that stands in for grader.session."""
+    module = ModuleType("grader.session")
+    module.Request = Request
+    module.Session = Session
+    module.open = open_session
+    return module
+
+
+def run() -> None:
+    """Run the tool with the made-up parts in place."""
+    root = Path(sys.argv[1])
+    catalog.content_root = lambda: root
+    module = made_up_session()
+    sys.modules["grader.session"] = module
+    grader.session = module
+    from grader.cli import main  # noqa: PLC0415 - after the made-up parts are in place
+
+    main(sys.argv[2:], prog_name="kata")
+
+
+if __name__ == "__main__":
+    run()

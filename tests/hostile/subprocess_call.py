@@ -1,0 +1,5 @@
+# says: PermissionError|Operation not permitted
+# outcome: failed
+import subprocess
+def masked_softmax(scores, mask=None, dim=-1):
+    subprocess.run(["/bin/sh", "-c", "echo hello"], check=True)

@@ -1,0 +1,4 @@
+# says: does not load: .*raised SystemExit
+# outcome: failed
+import sys
+sys.exit(0)

@@ -1,0 +1,150 @@
+"""Hostile answers: none passes, hangs, crashes the tool, loses a file or leaves a process; each ends in a sentence."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from grader.sandbox import landlock, limits
+from grader.session import Request, Session
+
+HOSTILE = sorted((Path(__file__).parent / "hostile").glob("*.py"))
+NAMES = [path.stem for path in HOSTILE]
+MARK = "@WORKSPACE@"
+CASES = "core/one"
+NEEDS_CONFINEMENT = {
+    *(
+        "fork_bomb",
+        "subprocess_call",
+        "daemon",
+        "kill_parent",
+        "kill_everyone",
+        "delete_workspace",
+        "rewrite_workspace",
+    ),
+    *("chmod_workspace", "write_scratch", "network", "memory_tensor", "memory_lists", "memory_mmap"),
+    *("read_solutions", "read_solutions_through_torch", "read_git_history", "read_parent_memory", "read_environment"),
+}
+full_sandbox = pytest.mark.skipif(not (limits.LINUX and landlock.abi()), reason="needs a kernel with Landlock")
+
+
+def processes_with(text: str) -> list[str]:
+    """Return the command lines of running processes that contain a text; forked ones share that of their server."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:
+                continue
+            if text in line:
+                found.append(f"{folder.name} {line[:200]}")
+    return found
+
+
+@pytest.fixture(scope="module")
+def scratch_home(tmp_path_factory: pytest.TempPathFactory):
+    """A temporary folder of its own, so that what is left behind can be seen."""
+    home, before = tmp_path_factory.mktemp("scratch"), tempfile.tempdir
+    tempfile.tempdir = str(home)
+    yield home
+    tempfile.tempdir = before
+
+
+@pytest.fixture(scope="module")
+def confined(scratch_home: Path):
+    """A server with every layer of the sandbox; nothing of it may outlive it."""
+    with Session(call_seconds=1.0) as session:
+        yield session
+    assert processes_with(str(scratch_home)) == []
+    assert list(scratch_home.glob("kata-sandbox-*")) == []
+
+
+@pytest.fixture(scope="module")
+def bare(scratch_home: Path):
+    """A server whose sandboxes are processes and nothing else, as on a system without Landlock, seccomp and limits."""
+    with Session(call_seconds=1.0, layers=()) as session:
+        yield session
+
+
+@pytest.fixture(scope="module")
+def fresh(scratch_home: Path):
+    """A server that starts fresh interpreters instead of forking."""
+    with Session(call_seconds=1.0, model="fresh") as session:
+        yield session
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A learner's folder."""
+    folder = tmp_path / "workspace"
+    folder.mkdir()
+    (folder / "masked_softmax.py").write_text("# a week of work\n")
+    return folder
+
+
+def grade(session: Session, name: str, workspace: Path):
+    source = (Path(__file__).parent / "hostile" / f"{name}.py").read_text().replace(MARK, str(workspace))
+    report = session.grade(Request("masked-softmax", source, "masked_softmax.py", case=CASES))
+    head = dict(line[2:].split(": ", 1) for line in source.splitlines()[:2])
+    return report, head
+
+
+def check_report(report, head, workspace: Path) -> None:
+    failing = [case for case in report["cases"] if case["outcome"] != "passed"]
+    assert report["verdict"] == "failed", report["message"]
+    assert failing
+    assert len(report["cases"]) > 1, "the other cases still run"
+    assert any(re.search(head["says"], case["message"]) for case in failing), [case["message"] for case in failing]
+    assert {case["outcome"] for case in failing} <= set(head["outcome"].split()), [case["outcome"] for case in failing]
+    assert (workspace / "masked_softmax.py").read_text() == "# a week of work\n"
+    assert [path.name for path in workspace.iterdir()] == ["masked_softmax.py"]
+    for case in failing:
+        assert not re.search(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u202e]", case["message"] + case["printed"])
+
+
+@full_sandbox
+@pytest.mark.parametrize("name", NAMES)
+def test_confined(name: str, confined: Session, workspace: Path) -> None:
+    """With every layer on, each hostile answer fails with a sentence that names what it did."""
+    report, head = grade(confined, name, workspace)
+    check_report(report, head, workspace)
+    assert report["sandbox_gaps"] == []
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - NEEDS_CONFINEMENT))
+def test_with_process_isolation_alone(name: str, bare: Session, workspace: Path) -> None:
+    """Separate processes and a strict protocol are enough against everything that lies, crashes or hangs."""
+    report, head = grade(bare, name, workspace)
+    check_report(report, head, workspace)
+    assert report["sandbox"] == ["process"]
+    assert report["sandbox_gaps"]
+
+
+@pytest.mark.parametrize(
+    "name", ["loop_python", "os_exit", "segfault", "forged_reply", "patched_comparisons", "pytest_skip"]
+)
+def test_in_fresh_processes(name: str, fresh: Session, workspace: Path) -> None:
+    """Fresh interpreters serve the same protocol where fork is not to be trusted."""
+    report, head = grade(fresh, name, workspace)
+    check_report(report, head, workspace)
+
+
+def test_a_daemon_without_seccomp_is_swept(bare: Session, scratch_home: Path, workspace: Path) -> None:
+    """Where processes can be started, an orphan in a session of its own is found and killed when the grading ends."""
+    grade(bare, "daemon", workspace)
+    servers = processes_with(str(scratch_home))
+    grade(bare, "os_exit", workspace)
+    assert len(processes_with(str(scratch_home))) <= len(servers)
+
+
+@full_sandbox
+def test_the_good_answer_passes_between_the_hostile_ones(confined: Session, workspace: Path) -> None:
+    """The server that has seen all this still grades an honest answer."""
+    from grader import catalog
+
+    report = confined.grade(Request("masked-softmax", catalog.find("masked-softmax").reference(), "masked_softmax.py"))
+    assert report["verdict"] == "passed"
