@@ -85,7 +85,10 @@ class Session:
         seconds = catalog.find(request.kata).grading_seconds + ALLOWANCE_SECONDS
         report = self._ask({"op": "grade", **asdict(request)}, on_event or (lambda event: None), seconds)
         if request.case and not report["cases"]:
-            raise UsageError(f"No case has {request.case!r} in its id or title.", hint=f"See them all: kata grade {request.kata} --json")
+            raise UsageError(
+                f"No case has {request.case!r} in its id or title.",
+                hint=f"See them all: kata grade {request.kata} --json",
+            )
         return report
 
     def probe(self) -> Report:

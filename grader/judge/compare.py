@@ -48,14 +48,18 @@ def compare(got: Any, want: Any, dtype: torch.dtype, names: tuple[str, ...] = ()
     return _compare(got, want, dtype, names[0] if len(names) == 1 else "", whole, names)
 
 
-def _compare(got: Any, want: Any, dtype: torch.dtype, name: str, whole: str, names: tuple[str, ...] = ()) -> Mismatch | None:
+def _compare(
+    got: Any, want: Any, dtype: torch.dtype, name: str, whole: str, names: tuple[str, ...] = ()
+) -> Mismatch | None:
     if isinstance(want, torch.Tensor):
         return _compare_tensors(got, want, dtype, name)
     if isinstance(want, (tuple, list)):
         return _compare_sequences(got, want, dtype, name, whole, names)
     if isinstance(want, dict):
         if not isinstance(got, dict) or set(got) != set(want):
-            return Mismatch("structure", f"{_subject(name)} {_what(got)}, expected a dict with the keys {', '.join(want)}")
+            return Mismatch(
+                "structure", f"{_subject(name)} {_what(got)}, expected a dict with the keys {', '.join(want)}"
+            )
         pairs = (_compare(got[key], want[key], dtype, _member(name, repr(key)), "") for key in want)
         return next((mismatch for mismatch in pairs if mismatch), None)
     if isinstance(want, float) and type(got) in (float, int):
@@ -102,7 +106,8 @@ def _compare_values(got: torch.Tensor, want: torch.Tensor, label: str, relative:
         index = _first(wrong)
         count = f"{int(wrong.sum())} of {wrong.numel()} entries differ"
         return Mismatch(
-            "value", f"first wrong entry {list(index)} of {label}: expected {want[index].item()}, got {got[index].item()}; {count}"
+            "value",
+            f"first wrong entry {list(index)} of {label}: expected {want[index].item()}, got {got[index].item()}; {count}",
         )
     got, want = got.double(), want.double()
     if not bool(torch.isfinite(want).all()):
@@ -111,7 +116,9 @@ def _compare_values(got: torch.Tensor, want: torch.Tensor, label: str, relative:
     if bool(bad.any()):
         index = _first(bad)
         count = f"{int(bad.sum())} of {bad.numel()} entries are not finite"
-        return Mismatch("nan", f"{label} is {_number(got[index])} at {list(index)}, expected {_number(want[index])}; {count}")
+        return Mismatch(
+            "nan", f"{label} is {_number(got[index])} at {list(index)}, expected {_number(want[index])}; {count}"
+        )
     error = (got - want).abs()
     if not error.numel():
         return None

@@ -11,16 +11,17 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-import torch
-
-from grader.judge.check import Check, Exchange
+from grader.judge.cases import SIMULATED, CaseOutcome, again
 from grader.judge.compare import agree
 from grader.judge.failure import Failure, Satisfied
-from grader.judge.grading import Grading, Local, Reply
+from grader.judge.grading import Grading
+from grader.judge.lanes import Header, Local, Tensors
 from grader.judge.mistakes import Mistake, load
-from grader.judge.numbers import Numbers
-from grader.judge.plugin import CaseOutcome
+from grader.judge.observed import tensor_nodes
+from grader.judge.results import Exchange
+from grader.probes import simdevice
 from grader.sandbox.executor import AnswerError
+from grader.sandbox.host import Reply
 from grader.sandbox.wire import Unpacker
 
 FAILING_PER_FAMILY: Final = 4
@@ -52,11 +53,14 @@ class Diagnosis:
 class Replay:
     """Runs a mistake where the answer ran, and stops at the first difference."""
 
-    def __init__(self, mistake: Local, recorded: list[Exchange]) -> None:
-        self._mistake, self._recorded, self._at = mistake, recorded, 0
+    def __init__(self, mistake: Local, recorded: list[Exchange], *, to_the_end: bool) -> None:
+        self._mistake, self._recorded, self._to_the_end = mistake, recorded, to_the_end
+        self._at = 0
 
-    def request(self, header: dict[str, Any], tensors: dict[str, torch.Tensor]) -> Reply:
+    def submit(self, header: Header, tensors: Tensors) -> Reply:
         """Do one operation. Raises Different, or Reproduced after the last one."""
+        if self._at == len(self._recorded):
+            raise Different
         recorded = self._recorded[self._at]
         self._at += 1
         try:
@@ -64,20 +68,30 @@ class Replay:
         except AnswerError as error:
             reply, out = {"kind": "missing", "message": str(error)}, {}
         except Exception as error:  # noqa: BLE001 - a mistake may raise whatever an answer may
-            reply, out = {"kind": "error", "type": type(error).__name__, "message": str(error)}, {}
+            bases = [f"{base.__module__}.{base.__qualname__}" for base in type(error).__mro__]
+            reply, out = {"kind": "error", "type": type(error).__name__, "message": str(error), "bases": bases}, {}
         if not _same(reply, out, recorded):
             raise Different
-        if self._at == len(self._recorded):
+        if self._at == len(self._recorded) and not self._to_the_end:
             raise Reproduced
         return reply, out
+
+    def wait(self, asked: Any) -> Reply:
+        """Return what was done already."""
+        done: Reply = asked
+        return done
 
 
 def diagnose(grading: Grading, outcomes: list[CaseOutcome]) -> list[Diagnosis]:
     """Return the mistakes that reproduce what the answer did, the most telling first; empty where none does."""
     failing = [case for case in outcomes if case.failure is not None and _comparable(case)]
     passing = [case for case in outcomes if case.outcome == "passed" and _comparable(case)]
-    if not failing or grading.load_failure is not None:
+    if not failing or grading.answer.load_failure is not None or all(_is_stub(case) for case in failing):
         return []
+    if any(case.variant.device == SIMULATED for case in failing):
+        simdevice.available()
+    else:
+        passing = [case for case in passing if case.variant.device != SIMULATED]
     few = [*_first_of_each_family(failing, FAILING_PER_FAMILY), *_first_of_each_family(passing, PASSING_PER_FAMILY)]
     fitting = [(m, i) for m, i in _implementations(grading) if all(_reproduces(grading, i, case) for case in few)]
     if len(fitting) > 1:  # a closer look decides between them
@@ -93,9 +107,14 @@ def _implementations(grading: Grading) -> Iterator[tuple[Mistake, Local]]:
 
 def _comparable(case: CaseOutcome) -> bool:
     check = case.check
-    if check is None or case.function is None or not check.exchanges or check.variant.device != "cpu":
+    if check is None or not check.exchanges or case.variant.device not in ("cpu", SIMULATED):
         return False
-    return all(exchange.reply["kind"] in COMPARABLE for exchange in check.exchanges)
+    settled = [exchange for exchange in check.exchanges if exchange.settled]
+    return bool(settled) and all(exchange.reply["kind"] in COMPARABLE for exchange in settled)
+
+
+def _is_stub(case: CaseOutcome) -> bool:
+    return case.failure is not None and case.failure.kind == "stub"
 
 
 def _first_of_each_family(cases: list[CaseOutcome], most: int) -> list[CaseOutcome]:
@@ -104,19 +123,20 @@ def _first_of_each_family(cases: list[CaseOutcome], most: int) -> list[CaseOutco
 
 def _reproduces(grading: Grading, implementation: Local, case: CaseOutcome) -> bool:
     assert case.check is not None
-    assert case.function is not None
-    original = case.check
-    check = Check(grading, original.variant, original.numbers.again(), Replay(implementation, original.exchanges))
+    recorded = [exchange for exchange in case.check.exchanges if exchange.settled]
+    counted = case.variant.cost
     try:
-        case.function(check, Numbers(grading.seed, case.base))
+        again(case, grading, Replay(implementation, recorded, to_the_end=counted))
     except Reproduced:
         return True
-    except (Different, Failure, Satisfied):
+    except (Different, Satisfied):
         return False
-    return False
+    except Failure as failure:
+        return counted and case.failure is not None and failure.kind == case.failure.kind
+    return counted and case.failure is None
 
 
-def _same(reply: dict[str, Any], tensors: dict[str, torch.Tensor], recorded: Exchange) -> bool:
+def _same(reply: Header, tensors: Tensors, recorded: Exchange) -> bool:
     theirs = recorded.reply
     if reply["kind"] != theirs["kind"]:
         return False
@@ -127,9 +147,21 @@ def _same(reply: dict[str, Any], tensors: dict[str, torch.Tensor], recorded: Exc
     if reply["kind"] != "value":
         return True
     tree = Unpacker(tensors)
-    if sorted(reply["modified"]) != sorted(theirs.get("modified", [])) or not agree(tree.unpack(reply["value"]), recorded.value):
+    if sorted(reply["modified"]) != sorted(theirs.get("modified", [])) or not agree(
+        tree.unpack(reply["value"]), recorded.value
+    ):
         return False
-    if reply["seen"].get("forbidden") and not theirs["seen"].get("forbidden"):
+    if _habits(reply) != _habits(theirs):
         return False
     grads = {name: tree.unpack(node) for name, node in reply.get("grads", [])}
-    return all(name in grads and agree(grads[name], grad) for name, grad in recorded.grads.items() if name in grads)
+    return all(agree(grads[name], grad) for name, grad in recorded.grads.items() if name in grads)
+
+
+def _habits(reply: Header) -> tuple[bool, bool, list[Any]]:
+    """Whether something forbidden was called or copied to the host, and where the results live."""
+    seen = reply.get("seen") or {}
+    return (
+        bool(seen.get("forbidden")),
+        bool(seen.get("traffic")),
+        [node.get("device") for node in tensor_nodes(reply["value"])],
+    )

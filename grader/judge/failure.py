@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from grader.sandbox.host import SandboxEnded
@@ -25,7 +25,6 @@ class Failure(Exception):
     line: int = 0
     call: str = ""
     size: int = 0
-    remarks: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         return self.message
@@ -35,12 +34,19 @@ class Satisfied(BaseException):
     """Leaves the block of ``check.raises`` once the expected error came."""
 
 
-def from_ending(ended: SandboxEnded, seconds: float) -> Failure:
+def unreadable(problem: str) -> Failure:
+    """Return the failure for a reply whose content breaks the protocol."""
+    return Failure("protocol", f"the process of your code sent a message that the grader refuses: {problem}", "crashed")
+
+
+def from_ending(ended: SandboxEnded) -> Failure:
     """Turn the end of a sandbox into the failure of the case that was running."""
     sentence = ended.sentence
     if ended.ending == "timeout":
-        where = f"it was at line {ended.line}" if ended.line else "it had stopped itself or was inside a single operation"
-        sentence = f"no answer within {seconds:g} s: {where}"
+        where = (
+            f"it was at line {ended.line}" if ended.line else "it had stopped itself or was inside a single operation"
+        )
+        sentence = f"no answer within {ended.seconds:g} s: {where}"
     return Failure(ended.ending, sentence, _OUTCOME_OF_ENDING.get(ended.ending, "crashed"), ended.line)
 
 

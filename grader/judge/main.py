@@ -21,15 +21,36 @@ from grader.catalog import find
 from grader.judge import report as reports
 from grader.judge.diagnose import diagnose
 from grader.judge.grading import Grading
-from grader.judge.plugin import CaseOutcome, JudgePlugin
+from grader.judge.cases import CaseOutcome
+from grader.judge.plugin import JudgePlugin
 from grader.sandbox import limits
-from grader.sandbox.host import KeeperLine, Sandbox
+from grader.sandbox.host import Sandbox
+from grader.sandbox.keeper_line import KeeperLine
 from grader.server import lines
 
 SECOND_NET_SECONDS: Final = 15
 UNUSED_PLUGINS: Final = (
-    *("cacheprovider", "terminal", "logging", "doctest", "unittest", "junitxml", "pastebin", "stepwise", "faulthandler"),
-    *("setuponly", "setupplan", "debugging", "unraisableexception", "threadexception", "warnings", "recwarn", "monkeypatch"),
+    *(
+        "cacheprovider",
+        "terminal",
+        "logging",
+        "doctest",
+        "unittest",
+        "junitxml",
+        "pastebin",
+        "stepwise",
+        "faulthandler",
+    ),
+    *(
+        "setuponly",
+        "setupplan",
+        "debugging",
+        "unraisableexception",
+        "threadexception",
+        "warnings",
+        "recwarn",
+        "monkeypatch",
+    ),
     *("tmpdir", "legacypath", "capture", "reports", "subtests", "pytester_assertions"),
 )
 
@@ -69,12 +90,20 @@ class Judge:
         def tell(case: CaseOutcome) -> None:
             self._tell({"event": "case", "case": reports.case_document(case, request["source"], shown)})
 
-        plugin = JudgePlugin(grading, request["case"], lambda total: self._tell({"event": "plan", "total": total}), tell)
+        def plan(total: int) -> None:
+            self._tell({"event": "plan", "total": total})
+
+        plugin = JudgePlugin(grading, request["case"], request["device"], plan, tell)
         status = run_pytest(kata.solution / "cases.py", plugin, kata.grading_seconds)
-        grading.finish()
-        if plugin.problems or status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
-            raise RuntimeError("\n".join(plugin.problems) or f"pytest ended with {status}")
-        return self._document(grading, plugin.outcomes)
+        if not plugin.problems and status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            plugin.problems.append(f"pytest ended with {status}")
+        if not plugin.problems:
+            plugin.finish()
+        if plugin.problems:
+            raise RuntimeError("\n".join(plugin.problems))
+        document = self._document(grading, plugin.in_order)
+        grading.answer.close()
+        return document
 
     def _document(self, grading: Grading, outcomes: list[CaseOutcome]) -> dict[str, Any]:
         request = self._request
@@ -88,12 +117,12 @@ class Judge:
             "cases": [reports.case_document(case, request["source"], shown) for case in outcomes],
             "mistakes": [diagnosis.document(request["lang"]) for diagnosis in diagnose(grading, outcomes)],
             "families": reports.families(outcomes),
-            "printed": grading.load_printed,
+            "printed": grading.answer.load_printed,
             "seed": grading.seed,
             "seconds": round(time.monotonic() - self._started, 3),
-            "sandbox": grading.layers,
-            "sandbox_gaps": grading.gaps,
-            "device": request["device"],
+            "sandbox": grading.answer.layers,
+            "sandbox_gaps": grading.answer.gaps,
+            "device": request["device"] or "cpu",
             "versions": reports.versions(),
         }
 
@@ -111,11 +140,8 @@ class Judge:
 
 def headline(grading: Grading, outcomes: list[CaseOutcome]) -> str:
     """Return the one sentence that says it all, where there is one."""
-    internal = next((case.internal for case in outcomes if case.internal), "")
-    if internal:
-        return f"the grader failed in a case: {internal}"
-    if grading.load_failure is not None:
-        return grading.load_failure.message
+    if grading.answer.load_failure is not None:
+        return grading.answer.load_failure.message
     failures = [case.failure for case in outcomes if case.failure is not None]
     if failures and len(failures) == len(outcomes) and all(failure.kind == "stub" for failure in failures):
         return "nothing is written yet: the stub still raises NotImplementedError"

@@ -60,15 +60,28 @@ def _mistake(file: Path, number: int, entry: dict[str, Any]) -> Mistake:
     if not isinstance(edits, list) or not edits:
         raise BadKataFile(file, f"{where}.edits", "must be a list of { find, replace }")
     for edit in edits:
-        if not isinstance(edit, dict) or set(edit) != {"find", "replace"} or not all(isinstance(v, str) for v in edit.values()):
+        if (
+            not isinstance(edit, dict)
+            or set(edit) != {"find", "replace"}
+            or not all(isinstance(v, str) for v in edit.values())
+        ):
             raise BadKataFile(file, f"{where}.edits", "each edit has the two texts find and replace")
     for key in ("title", "explain", "nudge"):
         texts = entry.get(key)
-        if not isinstance(texts, dict) or set(texts) != {"en", "zh"} or not all(isinstance(t, str) and t.strip() for t in texts.values()):
+        if (
+            not isinstance(texts, dict)
+            or set(texts) != {"en", "zh"}
+            or not all(isinstance(t, str) and t.strip() for t in texts.values())
+        ):
             raise BadKataFile(file, f"{where}.{key}", "needs a text in en and in zh")
     unknown = set(entry) - {"id", "family", "edits", "title", "explain", "nudge"}
     if unknown:
         raise BadKataFile(file, f"{where}.{min(unknown)}", "is not a key of a mistake")
     return Mistake(
-        name, entry["family"], tuple((e["find"], e["replace"]) for e in edits), entry["title"], entry["explain"], entry["nudge"]
+        name,
+        entry["family"],
+        tuple((e["find"], e["replace"]) for e in edits),
+        entry["title"],
+        entry["explain"],
+        entry["nudge"],
     )

@@ -1,25 +1,87 @@
-"""What the probes in the sandbox saw, turned into failures: forbidden calls, tensors on the wrong device, traffic."""
+"""What the probes in the sandbox saw, turned into failures, remarks and counts. All of it is data that may be forged."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from grader.judge.failure import Failure
 from grader.text import clean
 
 
-def observed_failure(reply: dict[str, Any], device: str) -> Failure | None:
-    """Return the failure that the observations of a call amount to, if any."""
-    seen = reply.get("seen")
-    if type(seen) is not dict:
-        return None
-    for name, line in _pairs(seen.get("forbidden")):
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a call cost, counted: see :class:`grader.probes.meter.Cost`."""
+
+    calls: int
+    madds: int
+    elems: int
+    biggest: int
+    biggest_line: int
+    peak: int
+    lines: tuple[tuple[int, int], ...]
+
+    @property
+    def work(self) -> int:
+        """Multiply-adds and elements written together: neither alone sees every way to do too much."""
+        return self.madds + self.elems
+
+
+def observed_failure(reply: dict[str, Any], device: str, names: tuple[str, ...]) -> Failure | None:
+    """Return the failure that the observations of a call amount to, if any. ``device`` is where the result must be, or empty."""
+    seen = _seen(reply)
+    for name, line in _findings(seen.get("forbidden")):
         return Failure("forbidden", f"{name} is out of bounds in this kata", line=line)
+    for index, node in enumerate(tensor_nodes(reply.get("value"))):
+        where = str(node.get("device"))
+        if device and where.partition(":")[0] != device:
+            label = f"`{names[index]}`" if index < len(names) and names[index] else "the result"
+            return Failure("device", f"{label} is on {clean(where, 20)}, but the inputs are on {device}:0")
+    for message, line in _findings(seen.get("traffic")):
+        return Failure("traffic", message, line=line)
     return None
 
 
-def _pairs(value: Any) -> list[tuple[str, int]]:
+def remarks_of(reply: dict[str, Any]) -> list[tuple[str, int]]:
+    """Return what is worth a remark and no failure, each with its line."""
+    return _findings(_seen(reply).get("remarks"))
+
+
+def cost_of(reply: dict[str, Any]) -> Cost | None:
+    """Return the counted cost of a call, None where none was counted."""
+    counted = _seen(reply).get("cost")
+    if type(counted) is not dict:
+        return None
+    numbers = [counted.get(key) for key in ("calls", "madds", "elems", "biggest", "biggest_line", "peak")]
+    lines = counted.get("lines")
+    if any(type(number) is not int for number in numbers) or type(lines) is not list:
+        return None
+    pairs = [
+        tuple(pair) for pair in lines if type(pair) is list and len(pair) == 2 and all(type(n) is int for n in pair)
+    ]
+    return Cost(*numbers, tuple(pairs))  # type: ignore[arg-type]
+
+
+def tensor_nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    """Yield the nodes of tensors in a reply's tree, in the order in which they were collected."""
+    if type(tree) is dict:
+        if "t" in tree:
+            yield tree
+        for key in ("p", "l"):
+            for item in tree.get(key, ()):
+                yield from tensor_nodes(item)
+        for pair in tree.get("d", ()):
+            yield from tensor_nodes(pair[1])
+
+
+def _seen(reply: dict[str, Any]) -> dict[str, Any]:
+    seen = reply.get("seen")
+    return seen if type(seen) is dict else {}
+
+
+def _findings(value: Any) -> list[tuple[str, int]]:
     if type(value) is not list:
         return []
-    pairs = [item for item in value if type(item) is list and len(item) == 2]  # noqa: PLR2004
-    return [(clean(str(name), 100), line if type(line) is int else 0) for name, line in pairs]
+    pairs = [item for item in value if type(item) is list and len(item) == 2]
+    return [(clean(str(text), 300), line if type(line) is int else 0) for text, line in pairs]

@@ -10,7 +10,7 @@ import torch
 
 from grader import __version__
 from grader.catalog import FAMILIES
-from grader.judge.plugin import CaseOutcome
+from grader.judge.cases import CaseOutcome
 from grader.text import clean
 
 SCHEMA: Final = 1
@@ -25,14 +25,18 @@ def case_document(case: CaseOutcome, source: str, filename: str) -> dict[str, An
         "id": case.id,
         "family": case.family,
         "title": case.title,
-        "about": case.about,
+        "about": case.case.about,
         "outcome": case.outcome,
         "kind": failure.kind if failure else "",
-        "message": clean(failure.message, 1000) if failure else "the grader failed in this case" if case.internal else "",
+        "message": clean(failure.message, 1000) if failure else case.reason,
         "where": f"{filename}:{line}" if line else "",
         "line": _line_of(source, line),
         "call": clean(failure.call, 400) if failure else "",
-        "remarks": failure.remarks if failure else [],
+        "remarks": [
+            {"message": text, "where": f"{filename}:{line}" if line else ""} for text, line in case.check.remarks
+        ]
+        if case.check
+        else [],
         "printed": clean(case.printed, LONGEST_PRINT),
         "seconds": round(case.seconds, 4),
     }
@@ -41,8 +45,6 @@ def case_document(case: CaseOutcome, source: str, filename: str) -> dict[str, An
 def verdict(outcomes: Iterable[CaseOutcome]) -> str:
     """Return the verdict of a grading: something passed and nothing failed, or not."""
     outcomes = list(outcomes)
-    if any(case.internal for case in outcomes):
-        return "error"
     passed = any(case.outcome == "passed" for case in outcomes)
     return "passed" if passed and all(case.outcome in ("passed", "skipped") for case in outcomes) else "failed"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from grader.sandbox import landlock, limits, seccomp
 
+
 def confine(scratch: Path, read: Iterable[Path], memory: int, cpu_seconds: float, layers: Iterable[str]) -> list[str]:
     """Confine this process. Call it with one thread, after ``import torch``, before any code of the learner's.
 

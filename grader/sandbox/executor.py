@@ -25,7 +25,13 @@ Header = dict[str, Any]
 Tensors = dict[str, torch.Tensor]
 
 # What an answer could patch, taken before it is loaded.
-_equal, _view, _clone, _manual_seed, _grad = torch.equal, torch.Tensor.view, torch.Tensor.clone, torch.default_generator.manual_seed, torch.autograd.grad
+_equal, _view, _clone, _manual_seed, _grad = (
+    torch.equal,
+    torch.Tensor.view,
+    torch.Tensor.clone,
+    torch.default_generator.manual_seed,
+    torch.autograd.grad,
+)
 _Tensor, _Module = torch.Tensor, torch.nn.Module
 
 
@@ -61,8 +67,9 @@ class Executor:
 
         Answers with the names and shapes of its own parameters; the judge decides what is missing or too much.
         """
-        if header["handle"] == 1:  # a new case has begun
-            self._modules.clear()
+        for handle in header["forget"]:
+            self._modules.pop(handle, None)
+        observe.ready(header["device"])
         tree = Unpacker(tensors)
         args, kwargs, state = (tree.unpack(header[key]) for key in ("args", "kwargs", "state"))
         _manual_seed(header["seed"])
@@ -84,6 +91,7 @@ class Executor:
         weights = _parameters(module) if module is not None else {}
         if module is not None:
             module.train(bool(header["train"]))
+        observe.ready(header["device"])
         tree = Unpacker(tensors)
         args, kwargs = observe.place((tree.unpack(header["args"]), tree.unpack(header["kwargs"])), header["device"])
         inputs = dict(named_tensors(args, kwargs, header["names"]))
@@ -97,7 +105,9 @@ class Executor:
             result = target(*args, **kwargs)
         snapshot = Snapshot(to_cpu=observe.to_cpu)
         reply: Header = {"kind": "value", "value": snapshot.tree(result), "seen": seen()}
-        reply["modified"] = [name for name, tensor in (inputs | weights).items() if not _same_bits(tensor, before[name])]
+        reply["modified"] = [
+            name for name, tensor in (inputs | weights).items() if not _same_bits(tensor, before[name])
+        ]
         if header["grad"]:
             reply["grads"] = _gradients(snapshot, inputs | weights, header["through"])
         return reply, snapshot.tensors
@@ -125,7 +135,9 @@ class Executor:
         return owner, member if callable(member) else lambda: member
 
 
-def named_tensors(args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> Iterator[tuple[str, torch.Tensor]]:
+def named_tensors(
+    args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]
+) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield the distinct tensors among the arguments under the names that a reader knows them by: ``q``, ``cache[0]``."""
     seen: set[int] = set()
 
@@ -152,7 +164,11 @@ def _fill(module: torch.nn.Module, state: Tensors) -> None:
     """Copy what fits; what does not is seen from the names and shapes in the reply."""
     own = _parameters(module)
     lazy = torch.nn.parameter.is_lazy
-    fits = {name: value for name, value in state.items() if name in own and (lazy(own[name]) or own[name].shape == value.shape)}
+    fits = {
+        name: value
+        for name, value in state.items()
+        if name in own and (lazy(own[name]) or own[name].shape == value.shape)
+    }
     module.load_state_dict(fits, strict=False)
 
 

@@ -6,6 +6,7 @@ Trusted until the file is loaded, untrusted ever after. It never sees a referenc
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import gc
 import json
@@ -19,9 +20,10 @@ from typing import Any, Final
 
 import torch
 
-from grader.probes import tracer
+from grader.probes import simdevice
 from grader.sandbox import confine, limits
 from grader.sandbox.executor import AnswerError, Executor
+from grader.sandbox.output import marker
 from grader.sandbox.values import TooLarge
 from grader.sandbox.wire import PREFIX, frame, load, parse_frame, save
 
@@ -34,6 +36,7 @@ OUT_OF_MEMORY: Final = ("can't allocate memory", "std::bad_alloc", "Unable to al
 _frame, _load, _save, _parse, _dumps = frame, load, save, parse_frame, json.dumps
 _later, _cancel = faulthandler.dump_traceback_later, faulthandler.cancel_dump_traceback_later
 _type, _isinstance, _str, _len, _walk_traceback = type, isinstance, str, len, traceback.walk_tb
+_write, _marker, _suppress = os.write, marker, contextlib.suppress
 _exit, _send, _receive = os._exit, socket.socket.sendall, socket.socket.recv
 
 
@@ -53,6 +56,7 @@ class Guest:
             reply["nonce"] = header["nonce"]
             data = self._packed(reply, tensors)
             _cancel()
+            self._mark_output(header["nonce"])
             _send(self._channel, data)
 
     def send(self, header: dict[str, Any]) -> None:
@@ -81,16 +85,23 @@ class Guest:
                 self._executor = Executor(header["filename"])
                 self._executor.load(header["source"])
                 return {"kind": "loaded"}, {}
+            if operation == "device":
+                return {"kind": "device", "problem": simdevice.available()}, {}
             return (self._executor.build if operation == "build" else self._executor.call)(header, _load(payload))
         except BaseException as error:  # noqa: BLE001 - SystemExit, KeyboardInterrupt, pytest.skip...: all are failures
             return self._describe(error), {}
 
-    def _packed(self, reply: dict[str, Any], tensors: dict[str, torch.Tensor]) -> bytes:
+    def _mark_output(self, nonce: str) -> None:
+        """Flush, and tell where the output of this call ends."""
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
             except BaseException:  # noqa: BLE001, S112 - closed or replaced by the answer: its own affair
                 continue
+        with _suppress(OSError):
+            _write(1, _marker(nonce))
+
+    def _packed(self, reply: dict[str, Any], tensors: dict[str, torch.Tensor]) -> bytes:
         try:
             return _frame(reply, _save(tensors))
         except BaseException as error:  # noqa: BLE001
@@ -113,7 +124,13 @@ class Guest:
                 if at.f_code.co_filename == self._executor.filename:
                     frames.append([number, at.f_code.co_name[:80], ""])
         return {
-            "kind": "memory" if out_of_memory else "missing" if kind is AnswerError else "large" if kind is TooLarge else "error",
+            "kind": "memory"
+            if out_of_memory
+            else "missing"
+            if kind is AnswerError
+            else "large"
+            if kind is TooLarge
+            else "error",
             "type": kind.__name__[:100],
             "bases": [f"{base.__module__}.{base.__qualname__}"[:100] for base in kind.__mro__][:20],
             "message": message,
@@ -132,7 +149,6 @@ def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
     torch.set_num_threads(1)
     torch.set_deterministic_debug_mode("warn")  # torch.empty is NaN then: what was never written shows
     scratch = Path(settings["scratch"])
-    tracer.install_dispatch_spies()
     read = map(Path, settings["read"])
     active = confine.confine(scratch, read, settings["memory"], settings["cpu_seconds"], settings["layers"])
     faulthandler.enable(file=diagnostics, all_threads=True)

@@ -1,6 +1,7 @@
 """The judge's end of a sandbox: every wait has a deadline, every reply is checked, nothing that arrives is believed.
 
-All streams of the sandbox are drained in one loop that also writes the request, so that neither side can block the other.
+Operations are written ahead and answered in order, so that judge and sandbox work at the same time. All streams are drained in one
+loop that also writes, so that neither side can block the other.
 """
 
 from __future__ import annotations
@@ -12,162 +13,113 @@ import selectors
 import signal
 import socket
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NoReturn
 
 import torch
 
 from grader.sandbox import limits
+from grader.sandbox.keeper_line import MEMORY_BUDGET, KeeperLine
+from grader.sandbox.output import Output
 from grader.sandbox.wire import WireError, frame, frame_length, load, parse_frame, save, strings
-from grader.server import lines
-from grader.text import clean
 
 START_SECONDS: Final = 60.0
 WATCH_SECONDS: Final = 0.05
 DRAIN_SECONDS: Final = 0.15
 OUTPUT_CAP: Final = 8 << 20
-HEAD, TAIL = 8192, 2048
 GRACE: Final = 0.25
-MEMORY_BUDGET: Final = 1 << 30
 
 Ending = Literal["timeout", "crashed", "memory", "output", "protocol"]
+Reply = tuple[dict[str, Any], dict[str, torch.Tensor]]
 
 
 class SandboxEnded(Exception):
     """The sandbox did not answer and never will: why, in a sentence, and the learner's line if it is known."""
 
-    def __init__(self, ending: Ending, sentence: str, line: int = 0) -> None:
+    def __init__(self, ending: Ending, sentence: str, line: int = 0, seconds: float = 0.0) -> None:
         super().__init__(sentence)
-        self.ending = ending
-        self.sentence = sentence
-        self.line = line
+        self.ending, self.sentence, self.line, self.seconds = ending, sentence, line, seconds
 
 
 class GradingTimeout(Exception):
     """The time for the whole grading is over."""
 
 
-class Sink:
-    """Keeps the start and the end of a stream and counts the rest."""
-
-    def __init__(self) -> None:
-        self._head, self._tail, self.total = bytearray(), bytearray(), 0
-
-    def add(self, data: bytes) -> None:
-        """Take what arrived."""
-        self.total += len(data)
-        room = HEAD - len(self._head)
-        self._head += data[:room] if room > 0 else b""
-        rest = data[max(room, 0) :]
-        if rest:
-            self._tail = (self._tail + rest)[-TAIL:]
-
-    def text(self) -> str:
-        """Return the text, safe to show, with a note where something was left out."""
-        if not self._tail:
-            return clean(bytes(self._head), HEAD)
-        left_out = self.total - len(self._head) - len(self._tail)
-        gap = f"\n... [{left_out} bytes left out] ...\n" if left_out else ""
-        return clean(bytes(self._head), HEAD) + gap + clean(bytes(self._tail), TAIL)
+class Lost(Exception):
+    """The sandbox ended before it came to this operation: it has to be asked again, elsewhere."""
 
 
-class KeeperLine:
-    """The judge's line to its keeper, which starts and ends sandboxes."""
+class Ticket:
+    """An operation that was asked for, and what came of it."""
 
-    def __init__(self, control: socket.socket) -> None:
-        self._control = control
-        self._promised: list[tuple[dict[str, Any], list[int]]] = []
-        self._waiting = 0
+    __slots__ = ("error", "nonce", "payload", "printed", "reply", "sandbox", "seconds", "took")
 
-    def ask(self, *, cpu_seconds: float) -> None:
-        """Ask for a sandbox without waiting for it."""
-        lines.send(self._control, {"op": "spawn", "memory": MEMORY_BUDGET, "cpu_seconds": cpu_seconds})
-        self._waiting += 1
+    def __init__(self, sandbox: Sandbox, nonce: str, seconds: float) -> None:
+        self.sandbox, self.nonce, self.seconds = sandbox, nonce, seconds
+        self.reply: dict[str, Any] | None = None
+        self.payload = b""
+        self.error: Exception | None = None
+        self.printed = ""
+        self.took = 0.0
 
-    def take(self) -> tuple[int, list[int]]:
-        """Return the process id and the descriptors of the oldest sandbox that was asked for."""
-        if not self._promised:
-            self._collect()
-        document, fds = self._promised.pop(0)
-        return document["pid"], fds
-
-    def retire(self, pid: int) -> int | None:
-        """End a sandbox with all that it started; returns its wait status."""
-        while self._waiting:
-            self._collect()
-        lines.send(self._control, {"op": "retire", "pid": pid})
-        return lines.receive(self._control)[0]["status"]  # type: ignore[no-any-return]
-
-    def discard(self, pid: int) -> None:
-        """End a sandbox in the background."""
-        lines.send(self._control, {"op": "discard", "pid": pid})
-
-    def _collect(self) -> None:
-        self._promised.append(lines.receive(self._control))
-        self._waiting -= 1
+    @property
+    def settled(self) -> bool:
+        """Whether it is known what came of it."""
+        return self.reply is not None or self.error is not None
 
 
 class Sandbox:
     """One process with the learner's file in it."""
 
     def __init__(self, keeper: KeeperLine, pid: int, fds: list[int], grading_deadline: float) -> None:
-        self._keeper = keeper
-        self.pid = pid
-        self._grading_deadline = grading_deadline
-        channel, diagnostics, out, err = fds
+        self._keeper, self.pid, self._grading_deadline = keeper, pid, grading_deadline
+        channel, self._diagnostics_fd, self._output_fd = fds
         self._channel = socket.socket(fileno=channel)
-        self._fds = [diagnostics, out, err]
-        self._printed, self._diagnostics, self._output_total = Sink(), Sink(), 0
+        self._diagnostics, self._output = Output(), Output()
         self._selector = selectors.DefaultSelector()
         self._channel.setblocking(False)
         self._selector.register(self._channel, selectors.EVENT_READ)
-        for fd in self._fds:
+        for fd in (self._diagnostics_fd, self._output_fd):
             os.set_blocking(fd, False)
             self._selector.register(fd, selectors.EVENT_READ)
-        self._buffer = bytearray()
-        self._closed = False
-        self._next_watch = 0.0
+        self._inbox, self._outbox = bytearray(), bytearray()
+        self._writing = self._closed = False
+        self._queue: deque[Ticket] = deque()
+        self._head_since, self._next_watch = time.monotonic(), 0.0
+        self._memory_cap = 4 * MEMORY_BUDGET
         self.alive = True
         self.filename = "answer.py"
-        self.memory_cap = 4 * MEMORY_BUDGET
         self.layers: list[str] = []
         self.gaps: list[str] = []
+        self._ready = self._enqueue("", START_SECONDS)
 
-    def wait_ready(self) -> None:
-        """Wait for the sandbox to be confined. Raises SandboxEnded if it never is: the grader's own fault."""
-        header, _ = self._reply("", time.monotonic() + START_SECONDS)
-        self.layers, self.gaps = strings(header["layers"]), strings(header["gaps"])
-        self.memory_cap = limits.resident_bytes(self.pid) + MEMORY_BUDGET
+    def submit(self, header: dict[str, Any], tensors: dict[str, torch.Tensor], seconds: float) -> Ticket:
+        """Ask for one operation, to be answered at most ``seconds`` after the one before it."""
+        if not self.alive:
+            ticket = Ticket(self, "", seconds)
+            ticket.error = Lost()
+            return ticket
+        ticket = self._enqueue(secrets.token_hex(8), seconds)
+        warning = max(0.05, seconds - min(GRACE, seconds / 4))
+        self._outbox += frame(header | {"nonce": ticket.nonce, "seconds": warning}, save(tensors))
+        self._write()
+        return ticket
 
-    def call(self, header: dict[str, Any], tensors: dict[str, torch.Tensor], seconds: float) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
-        """Send one message and wait for its reply, at most ``seconds``.
-
-        Raises SandboxEnded when the sandbox dies, is killed or sends nonsense; GradingTimeout when the grading's own time is over.
-        """
-        now = time.monotonic()
-        allowed = min(seconds, self._grading_deadline - now)
-        if allowed <= 0:
-            raise GradingTimeout
-        nonce = secrets.token_hex(8)
-        data = frame(header | {"nonce": nonce, "seconds": max(0.05, allowed - min(GRACE, allowed / 4))}, save(tensors))
+    def wait(self, ticket: Ticket) -> Reply:
+        """Wait for an operation. Raises SandboxEnded or GradingTimeout where it ended the sandbox, Lost where another did."""
+        while not ticket.settled:
+            self._turn()
+        if ticket.error is not None:
+            raise ticket.error
+        assert ticket.reply is not None
+        if ticket.nonce and not self.layers:
+            self._note_ready()
         try:
-            reply, payload = self._reply(nonce, now + allowed, data)
-            return reply, load(payload)
+            return ticket.reply, load(ticket.payload)
         except WireError as error:
-            self.retire()
-            raise SandboxEnded("protocol", f"the process of your code sent a message that the grader refuses: {error}") from error
-        except SandboxEnded as ended:
-            if ended.ending == "timeout" and allowed < seconds:
-                raise GradingTimeout from ended
-            raise
-
-    def take_printed(self) -> str:
-        """Return what was printed since the last call of this method."""
-        if self.alive:
-            self._drain(0.0)
-        text, self._printed = self._printed.text(), Sink()
-        return text
+            raise SandboxEnded("protocol", _refused(error)) from error
 
     def retire(self) -> int | None:
         """Kill the process with all that it started and close everything. Safe to call twice."""
@@ -188,54 +140,87 @@ class Sandbox:
             self._keeper.discard(self.pid)
             self._close()
 
+    @property
+    def confined(self) -> bool:
+        """Whether the sandbox ever said that it was ready."""
+        return self._ready.reply is not None
+
+    def wait_ready(self) -> None:
+        """Wait for the sandbox to be confined."""
+        self.wait(self._ready)
+        self._note_ready()
+
+    def _note_ready(self) -> None:
+        header = self._ready.reply or {}
+        self.layers, self.gaps = strings(header.get("layers")), strings(header.get("gaps"))
+
+    def _enqueue(self, nonce: str, seconds: float) -> Ticket:
+        ticket = Ticket(self, nonce, seconds)
+        if not self._queue:
+            self._head_since = time.monotonic()
+        self._queue.append(ticket)
+        return ticket
+
     def _close(self) -> None:
         self._selector.close()
         self._channel.close()
-        for fd in self._fds:
-            os.close(fd)
+        os.close(self._diagnostics_fd)
+        os.close(self._output_fd)
+        for ticket in self._queue:
+            ticket.error = ticket.error or Lost()
+        self._queue.clear()
 
     # --- the loop ------------------------------------------------------------------------------------------------------
 
-    def _reply(self, nonce: str, deadline: float, data: bytes = b"") -> tuple[dict[str, Any], bytes]:
-        unsent = memoryview(data)
-        length: int | None = None
-        self._buffer.clear()
-        while length is None or len(self._buffer) < length:
-            if self._closed:
-                self._crashed()
-            unsent = self._turn(deadline, unsent)
-            length = frame_length(self._buffer) if self._buffer else None
-        if len(self._buffer) > length:
-            raise WireError("there are bytes after the reply")
-        header, payload = parse_frame(bytes(self._buffer))
-        if header.get("nonce") != nonce or type(header.get("kind")) is not str:
-            raise WireError("the reply is stale or forged")
-        return header, payload
-
-    def _turn(self, deadline: float, unsent: memoryview) -> memoryview:
-        """Wait for whatever comes next, a twentieth of a second at most; write what the channel takes."""
+    def _turn(self) -> None:
+        """Wait for whatever comes next, a twentieth of a second at most. Endings are left in the ticket at the head."""
         now = time.monotonic()
-        if now >= deadline:
-            self._too_late()
-        if now >= self._next_watch:
-            self._next_watch = now + WATCH_SECONDS
-            if limits.resident_bytes(self.pid) > self.memory_cap:
-                self._end("memory", f"your code used more than {MEMORY_BUDGET >> 20} MiB of memory")
-        self._selector.modify(self._channel, selectors.EVENT_READ | (selectors.EVENT_WRITE if unsent else 0))
-        for key, ready in self._selector.select(min(deadline - now, WATCH_SECONDS)):
-            if key.fileobj is self._channel:
-                if ready & selectors.EVENT_WRITE:
-                    try:
-                        unsent = unsent[self._channel.send(unsent) :]
-                    except (BrokenPipeError, ConnectionResetError):
-                        unsent, self._closed = memoryview(b""), True
-                if ready & selectors.EVENT_READ:
-                    self._read_channel()
-            else:
-                self._read_stream(key.fd)
-        if self._output_total > OUTPUT_CAP:
-            self._end("output", f"your code printed more than {OUTPUT_CAP >> 20} MiB")
-        return unsent
+        deadline = min(self._head_since + self._queue[0].seconds, self._grading_deadline)
+        try:
+            if now >= deadline:
+                self._too_late(now)
+            if now >= self._next_watch:
+                self._watch(now)
+            for key, ready in self._selector.select(min(deadline - now, WATCH_SECONDS)):
+                if key.fd == self._diagnostics_fd:
+                    self._read_stream(key.fd, self._diagnostics)
+                elif key.fd == self._output_fd:
+                    self._read_stream(key.fd, self._output)
+                else:
+                    if ready & selectors.EVENT_WRITE:
+                        self._write()
+                    if ready & selectors.EVENT_READ:
+                        self._read_channel()
+            if self._output.pending > OUTPUT_CAP:
+                self._end("output", f"your code printed more than {OUTPUT_CAP >> 20} MiB")
+            self._take_replies()
+            if self._closed and self.alive:
+                self._crashed()
+        except WireError as error:
+            with suppress(SandboxEnded):
+                self._end("protocol", _refused(error))
+        except (SandboxEnded, GradingTimeout):
+            pass  # it stands in the ticket
+
+    def _watch(self, now: float) -> None:
+        self._next_watch = now + WATCH_SECONDS
+        resident = limits.resident_bytes(self.pid)
+        if resident > self._memory_cap:
+            self._end("memory", f"your code used more than {MEMORY_BUDGET >> 20} MiB of memory")
+
+    def _write(self) -> None:
+        if self._outbox:
+            try:
+                del self._outbox[: self._channel.send(self._outbox)]
+            except BlockingIOError:
+                pass
+            except (BrokenPipeError, ConnectionResetError):
+                self._outbox.clear()
+                self._closed = True
+        if bool(self._outbox) != self._writing:
+            self._writing = bool(self._outbox)
+            events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._writing else 0)
+            self._selector.modify(self._channel, events)
 
     def _read_channel(self) -> None:
         try:
@@ -244,53 +229,86 @@ class Sandbox:
             return
         except ConnectionResetError:
             data = b""
-        if not data:
-            self._closed = True
-        self._buffer += data
+        self._closed = not data
+        self._inbox += data
 
-    def _read_stream(self, fd: int) -> None:
+    def _take_replies(self) -> None:
+        while self._inbox:
+            length = frame_length(self._inbox)
+            if length is None or len(self._inbox) < length:
+                return
+            header, payload = parse_frame(bytes(self._inbox[:length]))
+            del self._inbox[:length]
+            if not self._queue:
+                raise WireError("there are bytes after the reply")
+            ticket = self._queue[0]
+            if header.get("nonce") != ticket.nonce or type(header.get("kind")) is not str:
+                raise WireError("the reply is stale or forged")
+            if ticket is self._ready:
+                self._memory_cap = limits.resident_bytes(self.pid) + MEMORY_BUDGET
+            else:
+                self._read_stream(self._output_fd, self._output)
+                ticket.printed = self._output.up_to(ticket.nonce, self._more_output)
+            now = time.monotonic()
+            ticket.reply, ticket.payload, ticket.took = header, payload, now - self._head_since
+            self._queue.popleft()
+            self._head_since = now
+
+    def _more_output(self) -> bool:
+        return self._read_stream(self._output_fd, self._output)
+
+    def _read_stream(self, fd: int, into: Output) -> bool:
         try:
             data = os.read(fd, 1 << 16)
-        except BlockingIOError:
-            return
-        if not data:
-            self._selector.unregister(fd)
-        elif fd == self._fds[0]:
-            self._diagnostics.add(data)
+        except (BlockingIOError, OSError):
+            return False
+        if data:
+            into.add(data)
         else:
-            self._output_total += len(data)
-            self._printed.add(data)
+            with suppress(KeyError, ValueError):
+                self._selector.unregister(fd)
+        return bool(data)
 
     def _drain(self, seconds: float, until: Callable[[], bool] = lambda: False) -> None:
         """Read what is there on output and diagnostics; never waits for their ends, which a stray process may hold."""
         deadline = time.monotonic() + seconds
         while not until():
-            ready = [k.fd for k, _ in self._selector.select(max(0.0, deadline - time.monotonic())) if k.fd in self._fds]
-            for fd in ready:
-                self._read_stream(fd)
-            if not ready and time.monotonic() >= deadline:
+            more = self._read_stream(self._output_fd, self._output) | self._read_stream(
+                self._diagnostics_fd, self._diagnostics
+            )
+            if self._output.pending > OUTPUT_CAP or (not more and time.monotonic() >= deadline):
                 return
-            if self._output_total > OUTPUT_CAP:
-                return
+            if not more:
+                time.sleep(0.002)
 
     # --- endings -------------------------------------------------------------------------------------------------------
 
-    def _end(self, ending: Ending, sentence: str, line: int = 0) -> None:
+    def _end(self, ending: Ending, sentence: str, line: int = 0) -> NoReturn:
+        head = self._queue.popleft() if self._queue else Ticket(self, "", 0.0)
+        head.error = ended = SandboxEnded(ending, sentence, line, head.seconds)
         self.retire()
-        raise SandboxEnded(ending, sentence, line)
+        head.printed = self._output.rest()
+        raise ended
 
-    def _too_late(self) -> None:
+    def _too_late(self, now: float) -> NoReturn:
+        if now >= self._grading_deadline:
+            for ticket in self._queue:
+                ticket.error = GradingTimeout()
+            self.retire()
+            raise GradingTimeout
         self._drain(0.0)
-        line = self._learner_line()
-        self._end("timeout", "your code gave no answer in time", line)
+        self._end("timeout", "your code gave no answer in time", self._learner_line())
 
-    def _crashed(self) -> None:
-        with suppress(ValueError, OSError):
+    def _crashed(self) -> NoReturn:
+        with suppress(ValueError, KeyError, OSError):
             self._selector.unregister(self._channel)
         self._drain(DRAIN_SECONDS, until=lambda: bool(self._learner_line()))
         line = self._learner_line()
+        head = self._queue.popleft() if self._queue else Ticket(self, "", 0.0)
         status = self.retire()
-        raise SandboxEnded("crashed", _how_it_ended(status), line)
+        head.error = ended = SandboxEnded("crashed", _how_it_ended(status), line, head.seconds)
+        head.printed = self._output.rest()
+        raise ended
 
     def _learner_line(self) -> int:
         """The innermost line of the learner's file in what faulthandler wrote."""
@@ -298,13 +316,18 @@ class Sandbox:
         return int(match[1]) if match else 0
 
 
+def _refused(error: WireError) -> str:
+    return f"the process of your code sent a message that the grader refuses: {error}"
+
+
 def _how_it_ended(status: int | None) -> str:
+    closed = "the process of your code closed its line to the grader"
     if status is None:
-        return "the process of your code closed its line to the grader"
+        return closed
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         if number == signal.SIGKILL:  # ours: the process was alive when the line broke
-            return "the process of your code closed its line to the grader"
+            return closed
         if number == signal.SIGXCPU:
             return "your code used up its processor time"
         return f"the process of your code was ended by {signal.Signals(number).name}"

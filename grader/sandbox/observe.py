@@ -4,37 +4,50 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, Final
 
 import torch
 
+from grader.probes import meter, simdevice, tracer
+
 Seen = dict[str, Any]
+SIMULATED: Final = simdevice.NAME
+MOST_FINDINGS: Final = 20
+
+_spies: list[bool] = []
+
+
+def ready(device: str) -> None:
+    """Make the device of a call known to this process."""
+    if device == SIMULATED:
+        simdevice.register()
 
 
 def place(value: Any, device: str) -> Any:
-    """Return arguments (new tensors) or a module on the device of the variant."""
+    """Return arguments (new tensors) or a module on the device of the variant; not logged as the answer's traffic."""
     if device == "cpu":
         return value
-    from grader.probes import simdevice  # noqa: PLC0415
-
     if isinstance(value, torch.nn.Module):
-        return simdevice.module_to_sim(value) if device == "sim" else value.to(device)
-    if isinstance(value, torch.Tensor):
-        return simdevice.to_sim(value) if device == "sim" else value.to(device)
-    if isinstance(value, (tuple, list)):
-        return type(value)(place(item, device) for item in value)
-    if isinstance(value, dict):
-        return {key: place(item, device) for key, item in value.items()}
-    return value
+        return simdevice.module_to_sim(value) if device == SIMULATED else value.to(device)
+    done: dict[int, torch.Tensor] = {}
+
+    def move(item: Any) -> Any:
+        if isinstance(item, torch.Tensor):
+            if id(item) not in done:
+                done[id(item)] = simdevice.to_sim(item) if device == SIMULATED else item.to(device)
+            return done[id(item)]
+        if isinstance(item, (tuple, list)):
+            return type(item)(map(move, item))
+        if isinstance(item, dict):
+            return {key: move(entry) for key, entry in item.items()}
+        return item
+
+    return move(value)
 
 
 def to_cpu(tensor: torch.Tensor) -> torch.Tensor:
-    """Bring a result home without counting it as the answer's own traffic."""
-    if tensor.device.type == "sim":
-        from grader.probes import simdevice  # noqa: PLC0415
-
-        return simdevice.to_cpu(tensor)
-    return tensor.cpu()
+    """Bring a result home; not logged as the answer's traffic."""
+    return simdevice.to_cpu(tensor) if tensor.device.type == SIMULATED else tensor.cpu()
 
 
 @contextmanager
@@ -42,9 +55,25 @@ def watching(header: dict[str, Any], filename: str, existing: Any) -> Iterator[C
     """Switch on the probes that the call asks for; the function that it yields tells what they saw."""
     reports: list[Callable[[], Seen]] = []
     with ExitStack() as stack:
+        if header["device"] == SIMULATED:
+            events = stack.enter_context(simdevice.watch(filename))
+            reports.append(lambda: _traffic(events))
         if header["trace"] is not None:
-            from grader.probes import tracer  # noqa: PLC0415
-
+            if not _spies:
+                tracer.install_dispatch_spies()
+                _spies.append(True)
             calls = stack.enter_context(tracer.trace(filename, **header["trace"]))
-            reports.append(lambda: {"forbidden": [[call.name, call.line] for call in calls][:20]})
+            reports.append(lambda: {"forbidden": [[call.name, call.line] for call in calls][:MOST_FINDINGS]})
+        if header["cost"]:
+            stack.enter_context(torch.no_grad())
+            cost = stack.enter_context(meter.measure(filename, *existing))
+            reports.append(lambda: {"cost": cost.as_dict() | {"lines": cost.as_dict()["lines"][:MOST_FINDINGS]}})
         yield lambda: {key: value for report in reports for key, value in report().items()}
+
+
+def _traffic(events: list[simdevice.Event]) -> Seen:
+    failures, remarks = simdevice.judge_events(events)
+    return {
+        "traffic": [[finding.message, finding.line] for finding in failures][:MOST_FINDINGS],
+        "remarks": [[finding.message, finding.line] for finding in remarks][:MOST_FINDINGS],
+    }

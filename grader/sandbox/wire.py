@@ -137,6 +137,12 @@ def dtype_named(name: str) -> torch.dtype:
         raise WireError(f"unknown dtype {name!r}") from None
 
 
+class DeviceName(str):
+    """A device by name, also one that only the sandbox knows."""
+
+    __slots__ = ()
+
+
 class Packer:
     """Turns trees into JSON nodes and collects their tensors; the same tensor twice travels once and stays one object."""
 
@@ -146,6 +152,8 @@ class Packer:
 
     def pack(self, value: Tree) -> Any:
         """Return the JSON node of a value that we made ourselves."""
+        if isinstance(value, DeviceName):
+            return {"device": str(value)}
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
         if isinstance(value, torch.Tensor):
@@ -156,8 +164,6 @@ class Packer:
             return {"d": [[key, self.pack(v)] for key, v in value.items()]}
         if isinstance(value, torch.dtype):
             return {"dtype": dtype_name(value)}
-        if isinstance(value, torch.device):
-            return {"device": str(value)}
         raise TypeError(f"cannot send {type(value).__name__}")
 
     def _tensor(self, tensor: torch.Tensor) -> dict[str, Any]:

@@ -34,7 +34,9 @@ class Keeper:
         self._scratch: dict[int, Path] = {}
         self._control, other = socket.socketpair()
         fds = {"control": other.fileno(), "client": client.fileno()}
-        self._judge = launch.start(settings["model"], "judge", self._judge_settings(), fds, launch.bare_environment(settings["tmp"]))
+        self._judge = launch.start(
+            settings["model"], "judge", self._judge_settings(), fds, launch.bare_environment(settings["tmp"])
+        )
         other.close()
 
     def _judge_settings(self) -> dict[str, Any]:
@@ -69,7 +71,7 @@ class Keeper:
     def _spawn(self, message: dict[str, Any]) -> None:
         scratch = Path(tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{os.getpid()}-", dir=self._settings["tmp"]))
         ours, theirs = socket.socketpair()
-        reads, writes = zip(*(os.pipe() for _ in range(3)), strict=True)
+        reads, writes = zip(*(os.pipe() for _ in range(2)), strict=True)
         settings = {
             "parent": os.getpid(),
             "scratch": str(scratch),
@@ -78,7 +80,7 @@ class Keeper:
             "cpu_seconds": message["cpu_seconds"],
             "layers": self._settings["layers"],
         }
-        fds = {"channel": theirs.fileno(), "diagnostics": writes[0], "stdout": writes[1], "stderr": writes[2]}
+        fds = {"channel": theirs.fileno(), "diagnostics": writes[0], "stdout": writes[1], "stderr": writes[1]}
         pid = launch.start(self._settings["model"], "guest", settings, fds, launch.bare_environment(str(scratch)))
         self._scratch[pid] = scratch
         lines.send(self._control, {"pid": pid}, (ours.fileno(), *reads))
@@ -150,7 +152,9 @@ def _children_by_scan(pid: int) -> list[int]:
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             with contextlib.suppress(OSError):
-                fields = Path(f"/proc/{entry}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+                fields = (
+                    Path(f"/proc/{entry}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+                )
                 if int(fields[1]) == pid:
                     found.append(int(entry))
     return found

@@ -1,0 +1,131 @@
+"""The functions and classes of a kata as its cases call them: in answer and reference at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from grader.judge.arguments import described
+from grader.judge.failure import Failure, unreadable
+from grader.judge.grading import SEED_OF_CALLS, Signature
+from grader.judge.results import Result
+
+if TYPE_CHECKING:
+    from grader.judge.check import Check
+
+
+class Entry:
+    """A function or class of the kata."""
+
+    def __init__(self, check: Check, signature: Signature) -> None:
+        self._check, self._signature = check, signature
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Result | Module:
+        """Call the function, or build the module with the reference's fresh weights."""
+        if self._signature.is_class:
+            return Module(self._check, self._signature, args, kwargs)
+        return self._call(args, kwargs, compared=True)
+
+    def run(self, *args: Any, **kwargs: Any) -> Result:
+        """Call the function without comparing values."""
+        return self._call(args, kwargs, compared=False)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, compared: bool) -> Result:
+        signature = self._signature
+        header = _header(signature.names, entry=signature.name, grad=self._check.variant.grad)
+        text = f"{signature.name}({described(args, kwargs, signature.names)})"
+        return self._check.ask(header, {"args": args, "kwargs": kwargs}, text, signature.returns, compared=compared)
+
+
+class Module:
+    """A module that was built in answer and reference with the same weights."""
+
+    def __init__(self, check: Check, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._check, self._signature, self._arguments = check, signature, (args, kwargs)
+        self._handle, self._training = check.new_handle(), False
+        self._text = f"{signature.name}({described(args, kwargs, ())})"
+        initial = check.grading.initial_parameters(signature, args, kwargs)
+        self._state = {name: check.numbers.weights_like(value) for name, value in initial.items()}
+        self._build()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Result:
+        """Call it, compared."""
+        return self._call("", args, kwargs, compared=True)
+
+    def run(self, *args: Any, **kwargs: Any) -> Result:
+        """Call it without comparing values."""
+        return self._call("", args, kwargs, compared=False)
+
+    def method(self, name: str, *args: Any, **kwargs: Any) -> Result:
+        """Call another method, or read an attribute, compared."""
+        return self._call(name, args, kwargs, compared=True)
+
+    def train(self) -> Module:
+        """Switch both to training mode."""
+        self._training = True
+        return self
+
+    def eval(self) -> Module:
+        """Switch both to evaluation mode."""
+        self._training = False
+        return self
+
+    def set(self, **parameters: torch.Tensor) -> Module:
+        """Overwrite parameters in both; ``__`` stands for a dot."""
+        self._state |= {name.replace("__", "."): value for name, value in parameters.items()}
+        self._build()
+        return self
+
+    def _build(self) -> None:
+        args, kwargs = self._arguments
+        header = {
+            **{"op": "build", "entry": self._signature.name, "handle": self._handle, "train": self._training},
+            **{"wants_module": self._signature.is_module, "seed": SEED_OF_CALLS},
+        }
+        self._check.ask(header, {"args": args, "kwargs": kwargs, "state": self._state}, self._text, (), compared=True)
+
+    def _call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, compared: bool) -> Result:
+        names = () if method else self._signature.names
+        header = _header(names, handle=self._handle, method=method, train=self._training, grad=self._check.variant.grad)
+        text = f"{self._text}{'.' + method if method else ''}({described(args, kwargs, names)})"
+        returns = () if method else self._signature.returns
+        return self._check.ask(header, {"args": args, "kwargs": kwargs}, text, returns, compared=compared)
+
+
+def _header(
+    names: tuple[str, ...],
+    *,
+    grad: bool,
+    entry: str = "",
+    handle: int | None = None,
+    method: str = "",
+    train: bool = False,
+) -> dict[str, Any]:
+    return {
+        **{"op": "call", "entry": entry, "handle": handle, "method": method, "train": train, "grad": grad},
+        **{"names": list(names), "seed": SEED_OF_CALLS},
+    }
+
+
+def missing_parameters(reply: dict[str, Any], state: dict[str, torch.Tensor]) -> Failure | None:
+    """Compare the parameters of the answer's module with the contract's: names, shapes, and no bias that nobody asked for."""
+    try:
+        own = {name: tuple(shape) for name, shape in reply["parameters"] if type(name) is str}
+    except (KeyError, TypeError, ValueError):
+        return unreadable("a malformed list of parameters")
+    for name, value in state.items():
+        if name not in own:
+            layer = name.partition(".")[0]
+            has = ", ".join(sorted({n.partition(".")[0] for n in own})) or "none at all"
+            what = f"no parameter {name}" if any(n.partition(".")[0] == layer for n in own) else f"no layer {layer}"
+            return Failure("parameters", f"your module has {what}; its own are: {has}")
+        if own[name] != tuple(value.shape):
+            return Failure("parameters", f"{name} has shape {own[name]}, expected {tuple(value.shape)}")
+    layers = {name.rpartition(".")[0] for name in state if "." in name}
+    extra = [name for name in own if name not in state and name.rpartition(".")[0] in layers]
+    return (
+        Failure("parameters", f"your module has a parameter {extra[0]} that the contract does not have here")
+        if extra
+        else None
+    )

@@ -1,0 +1,174 @@
+"""Where operations go: lanes of sandboxes for the answer, this process for the reference and for known mistakes."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any, Final, Protocol
+
+import torch
+
+from grader.catalog import Kata
+from grader.judge.failure import Failure, from_ending, from_reply
+from grader.sandbox.executor import Executor
+from grader.sandbox.host import GradingTimeout, Reply, Sandbox, SandboxEnded, Ticket
+from grader.sandbox.keeper_line import KeeperLine
+from grader.text import clean
+
+SECONDS_AFTER_A_TIMEOUT: Final = (2.0, 1.0, 0.5)
+"""After the first timeout each further call gets less: an endless loop costs its own deadline once, not once a case."""
+LANE_OF_FAMILY: Final = {"device": "device", "contract": "contract"}
+"""The device cannot be unregistered and the tracer's spies cannot be removed: these families have a sandbox to themselves."""
+
+Asked = Ticket | Reply
+Header = dict[str, Any]
+Tensors = dict[str, torch.Tensor]
+
+
+class Backend(Protocol):
+    """Something that runs an implementation."""
+
+    def submit(self, header: Header, tensors: Tensors) -> Asked:
+        """Ask for one operation; what it returns is for :meth:`wait`."""
+
+    def wait(self, asked: Asked) -> Reply:
+        """Wait for an operation. Raises Failure when the implementation is gone, Lost when it has to be asked again."""
+
+
+class Local:
+    """Runs our own code, the reference or a known mistake, in this process; exceptions of the code come through."""
+
+    def __init__(self, source: str, filename: str) -> None:
+        self.executor = Executor(filename)
+        self.executor.load(source)
+
+    def request(self, header: Header, tensors: Tensors) -> Reply:
+        """Do one operation."""
+        return (self.executor.build if header["op"] == "build" else self.executor.call)(header, tensors)
+
+
+class Answer:
+    """The learner's file, loaded into a sandbox for each lane; a sandbox that ends is replaced."""
+
+    def __init__(self, kata: Kata, source: str, filename: str, keeper: KeeperLine) -> None:
+        self._kata, self._source, self._filename, self._keeper = kata, source, filename, keeper
+        self._deadline = time.monotonic() + kata.grading_seconds
+        self._lanes: dict[str, Lane] = {}
+        self.timeouts = 0
+        self.load_failure: Failure | None = None
+        self.load_printed = ""
+        self.layers: list[str] = []
+        self.gaps: list[str] = []
+        self._device_problem: str | None = None
+
+    def prepare(self, sandboxes: int) -> None:
+        """Have sandboxes made ready in the background."""
+        for _ in range(sandboxes):
+            self._keeper.ask(cpu_seconds=self._kata.grading_seconds)
+
+    def lane(self, family: str) -> Lane:
+        """Return the lane for the cases of a family."""
+        name = LANE_OF_FAMILY.get(family, "plain")
+        if name not in self._lanes:
+            self._lanes[name] = Lane(self)
+        return self._lanes[name]
+
+    def device_problem(self) -> str:
+        """Return why the simulated device does not work here; empty where it does."""
+        if self._device_problem is None:
+            lane = self.lane("device")
+            try:
+                reply, _ = lane.wait(lane.submit({"op": "device"}, {}))
+            except Failure:
+                return ""  # the cases themselves will tell
+            self._device_problem = clean(str(reply.get("problem", "")), 300)
+        return self._device_problem
+
+    def close(self) -> None:
+        """End the sandboxes; the keeper sweeps the rest."""
+        for lane in self._lanes.values():
+            lane.close()
+
+    # --- for lanes -----------------------------------------------------------------------------------------------------
+
+    def call_seconds(self) -> float:
+        """Return how long a call may take now."""
+        if not self.timeouts:
+            return self._kata.call_seconds
+        shorter = SECONDS_AFTER_A_TIMEOUT[min(self.timeouts, len(SECONDS_AFTER_A_TIMEOUT)) - 1]
+        return min(self._kata.call_seconds, shorter)
+
+    def new_sandbox(self) -> tuple[Sandbox, Ticket]:
+        """Take a sandbox and ask it to load the file."""
+        if not self._keeper.promised:
+            self.prepare(1)
+        sandbox = Sandbox(self._keeper, *self._keeper.take(), self._deadline)
+        sandbox.filename = self._filename
+        load = {"op": "load", "source": self._source, "filename": self._filename}
+        return sandbox, sandbox.submit(load, {}, self.call_seconds())
+
+    def settle_load(self, sandbox: Sandbox, ticket: Ticket) -> None:
+        """Wait until the file is loaded. Raises Failure, always the same, where it does not load."""
+        if self.load_failure is None and not sandbox.layers:
+            try:
+                reply, _ = sandbox.wait(ticket)
+                failure = from_reply(reply)
+            except (SandboxEnded, GradingTimeout) as ended:
+                if not sandbox.confined:
+                    raise RuntimeError(f"the sandbox did not start: {ended}") from ended
+                failure = self.failure_of(ended)
+            self.layers, self.gaps = sandbox.layers or self.layers, sandbox.gaps or self.gaps
+            self.load_printed = self.load_printed or ticket.printed
+            if failure is not None:
+                failure.message, failure.kind = f"the file does not load: {failure.message}", f"load-{failure.kind}"
+                self.load_failure = failure
+        if self.load_failure is not None:
+            raise dataclasses.replace(self.load_failure)
+
+    def failure_of(self, ended: SandboxEnded | GradingTimeout) -> Failure:
+        """Turn the end of a sandbox into the failure of the case in which it happened."""
+        if isinstance(ended, GradingTimeout):
+            limit = self._kata.grading_seconds
+            return Failure("timeout", f"not finished: the {limit:g} s for the whole grading are over", "timeout")
+        self.timeouts += ended.ending == "timeout"
+        return from_ending(ended)
+
+
+class Lane:
+    """One sandbox after the other with the same file; operations are answered in order."""
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self._sandbox: Sandbox | None = None
+        self._loads: dict[Sandbox, Ticket] = {}
+        self.careful = False
+
+    def submit(self, header: Header, tensors: Tensors) -> Ticket:
+        """Ask the present sandbox for an operation, a new one where the last one ended."""
+        if self._answer.load_failure is not None:
+            raise dataclasses.replace(self._answer.load_failure)
+        if self._sandbox is None or not self._sandbox.alive:
+            self._sandbox, load = self._answer.new_sandbox()
+            self._loads = {self._sandbox: load}
+        return self._sandbox.submit(header, tensors, self._answer.call_seconds())
+
+    def wait(self, asked: Asked) -> Reply:
+        """Wait for an operation. Raises Failure where it ended the sandbox, Lost where another did."""
+        assert isinstance(asked, Ticket)
+        load = self._loads.get(asked.sandbox)
+        if load is not None:
+            self._answer.settle_load(asked.sandbox, load)
+        try:
+            reply, tensors = asked.sandbox.wait(asked)
+        except (SandboxEnded, GradingTimeout) as ended:
+            self.careful = True  # from now on one case at a time: what comes behind a dead one has to be asked again
+            raise self._answer.failure_of(ended) from None
+        if reply["kind"] == "memory":  # who knows what is left in there: the next case starts afresh
+            self.careful = True
+            asked.sandbox.discard()
+        return reply, tensors
+
+    def close(self) -> None:
+        """End the present sandbox."""
+        if self._sandbox is not None:
+            self._sandbox.discard()

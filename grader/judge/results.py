@@ -1,0 +1,112 @@
+"""What calls return to a case: known only once the answer's reply is in, asked for when somebody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from grader.judge.failure import Failure
+from grader.judge.observed import Cost
+from grader.sandbox.wire import Tree
+
+if TYPE_CHECKING:
+    from grader.judge.lanes import Asked
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One operation: what was asked of the answer, what it did, what the reference did."""
+
+    header: dict[str, Any]
+    trees: dict[str, Tree]
+    call: str
+    names: tuple[str, ...]
+    compared: bool
+    size: int = 0
+    asked: Asked | None = None
+    settled: bool = False
+    reply: dict[str, Any] = field(default_factory=lambda: {"kind": "unanswered"})
+    value: Tree = None
+    grads: dict[str, torch.Tensor | None] = field(default_factory=dict)
+    want: Tree = None
+    cost: Cost | None = None
+
+
+class Result:
+    """What a call returned: the answer's value and, where it was compared, the reference's."""
+
+    def __init__(
+        self, exchange: Exchange, settle: Callable[[Exchange], None], path: tuple[int | str, ...] = ()
+    ) -> None:
+        self._exchange, self._settle, self._path = exchange, settle, path
+
+    @property
+    def settled(self) -> bool:
+        """Whether the answer's reply is in."""
+        return self._exchange.settled
+
+    @property
+    def got(self) -> Tree:
+        """The answer's value."""
+        self._settle(self._exchange)
+        return self._at(self._exchange.value)
+
+    @property
+    def want(self) -> Tree:
+        """The reference's value; None where nothing was compared."""
+        self._settle(self._exchange)
+        return self._at(self._exchange.want)
+
+    @property
+    def cost(self) -> Cost:
+        """What the call cost; counted in the family `cost` only."""
+        self._settle(self._exchange)
+        if self._exchange.cost is None:
+            raise Failure("protocol", "the process of your code did not report what the call cost", "crashed")
+        return self._exchange.cost
+
+    @property
+    def shape(self) -> torch.Size:
+        """Shape of the answer's tensor."""
+        shape: torch.Size = self.got.shape
+        return shape
+
+    def __getitem__(self, index: int | str) -> Result:
+        return Result(self._exchange, self._settle, (*self._path, index))
+
+    def __iter__(self) -> Iterator[Result]:
+        return (self[index] for index in range(len(self)))
+
+    def __len__(self) -> int:
+        if not self._path and len(self._exchange.names) > 1:
+            return len(self._exchange.names)
+        return len(self.got)
+
+    def _at(self, value: Tree) -> Tree:
+        for index in self._path:
+            if value is None:
+                return None
+            value = value[index]
+        return value
+
+
+class GivenDevice(Result):
+    """A device as an argument: the answer's own, and the CPU for the reference."""
+
+    def __init__(self, mine: Any, reference: Any) -> None:
+        self._mine, self._reference = mine, reference
+
+    settled = True  # type: ignore[assignment]
+
+    @property
+    def got(self) -> Any:
+        """The device of the variant."""
+        return self._mine
+
+    @property
+    def want(self) -> Any:
+        """Where the reference computes."""
+        return self._reference
