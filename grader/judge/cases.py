@@ -125,11 +125,13 @@ class Runner:
             outcome.outcome, outcome.reason = "skipped", f"the simulated device does not work here: {problem}"
             self._on_outcome(outcome)
             return
+        lane = self._grading.answer.lane(variant.family)
         if self._begin(outcome):
+            lane.flush()
             self._open.append(outcome)
         else:
             self._close(outcome)
-        careful = self._grading.answer.lane(variant.family).careful
+        careful = lane.careful
         while self._open and (careful or len(self._open) > RUNS_AHEAD):
             self._finish(self._open.popleft())
 
@@ -175,6 +177,7 @@ class Runner:
     def _close(self, outcome: CaseOutcome) -> None:
         if outcome.check is not None:
             self._done_with.setdefault(outcome.family, []).extend(outcome.check.handles)
+            self._grading.release(outcome.check.handles)
         self._on_outcome(outcome)
 
 

@@ -252,13 +252,13 @@ class Check:
         if exchange.compared:
             # An answer may detach what it returns besides its result; the result itself must carry the graph.
             carries = [index == 0 or node["grad"] is True for index, node in enumerate(tensor_nodes(reply["value"]))]
-            exchange.want, expected_grads = self._reference(exchange, carries if variant.grad else None)
+            exchange.want, exchange.want_grads = self._reference(exchange, carries if variant.grad else None)
         if exchange.compared and variant.compares_values:
             mismatch = comparison.compare(exchange.value, exchange.want, self.dtype, exchange.names)
             if mismatch is not None:
                 raise Failure(mismatch.kind, mismatch.message)
             if variant.grad:
-                _compare_gradients(exchange.grads, expected_grads, self.dtype)
+                _compare_gradients(exchange.grads, exchange.want_grads, self.dtype)
         modified = strings(reply.get("modified", []))
         if modified:
             raise Failure("modified", f"your code changed its input {', '.join(modified)} in place")

@@ -10,7 +10,7 @@ from typing import Any, Final
 import torch
 
 from grader.catalog import Kata
-from grader.judge.lanes import Answer, Header, Local, Tensors
+from grader.judge.lanes import Answer, Header, Local, Reference, Tensors
 from grader.sandbox.host import Reply
 from grader.sandbox.keeper_line import KeeperLine
 
@@ -38,7 +38,7 @@ class Grading:
         self.answer = Answer(kata, source, filename, keeper)
         self.answer.prepare(SANDBOXES_AHEAD)
         self.reference_text = kata.reference()
-        self._reference = Local(self.reference_text, str(kata.solution / "reference.py"))
+        self._reference = Reference(self.reference_text, str(kata.solution / "reference.py"))
         self._initial: dict[str, Tensors] = {}
         self._handles = 0
         self.signatures = {name: signature(self._reference, self.reference_text, name) for name in kata.entry}
@@ -51,6 +51,10 @@ class Grading:
     def reference(self, header: Header, tensors: Tensors) -> Reply:
         """Let the reference do one operation; its exceptions come through."""
         return self._reference.request(header, tensors)
+
+    def release(self, handles: list[int]) -> None:
+        """Take back the reference's modules of a case that is over."""
+        self._reference.release(handles)
 
     def initial_parameters(self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensors:
         """Return the parameters of a freshly built reference module, always the same; nothing where it refuses to be built."""

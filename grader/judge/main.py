@@ -23,11 +23,13 @@ from grader.judge.diagnose import diagnose
 from grader.judge.grading import Grading
 from grader.judge.cases import CaseOutcome
 from grader.judge.plugin import JudgePlugin
-from grader.sandbox import limits
+from grader.judge.repro import script
+from grader.sandbox import landlock, limits
 from grader.sandbox.host import Sandbox
 from grader.sandbox.keeper_line import KeeperLine
 from grader.server import lines
 
+PROGRESS_SECONDS: Final = 0.05
 SECOND_NET_SECONDS: Final = 15
 UNUSED_PLUGINS: Final = (
     *(
@@ -60,8 +62,9 @@ class Judge:
 
     def __init__(self, client: socket.socket, control: socket.socket, settings: dict[str, Any]) -> None:
         self._client, self._control = client, control
-        self._request, self._call_seconds = settings["request"], settings["call_seconds"]
-        self._started = time.monotonic()
+        self._request, self._call_seconds, self._model = settings["request"], settings["call_seconds"], settings["model"]
+        self._started = self._told = time.monotonic()
+        self._done = self._failed = 0
 
     def run(self) -> None:
         """Do what the client asks and send the answer; a fault of our own becomes a sentence, never silence."""
@@ -88,7 +91,11 @@ class Judge:
         grading = Grading(kata, request["source"], shown, seed, KeeperLine(self._control))
 
         def tell(case: CaseOutcome) -> None:
-            self._tell({"event": "case", "case": reports.case_document(case, request["source"], shown)})
+            self._done += 1
+            self._failed += case.outcome not in ("passed", "skipped")
+            if time.monotonic() > self._told + PROGRESS_SECONDS:
+                self._told = time.monotonic()
+                self._tell({"event": "progress", "done": self._done, "failed": self._failed, "title": case.title})
 
         def plan(total: int) -> None:
             self._tell({"event": "plan", "total": total})
@@ -123,6 +130,7 @@ class Judge:
             "sandbox": grading.answer.layers,
             "sandbox_gaps": grading.answer.gaps,
             "device": request["device"] or "cpu",
+            "repro": script(outcomes, grading.kata.id, grading.seed, shown),
             "versions": reports.versions(),
         }
 
@@ -133,9 +141,18 @@ class Judge:
         keeper.ask(cpu_seconds=10)
         sandbox = Sandbox(keeper, *keeper.take(), time.monotonic() + 60)
         sandbox.wait_ready()
-        layers, gaps = sandbox.layers, sandbox.gaps
+        simulated, _ = sandbox.wait(sandbox.submit({"op": "device"}, {}, 30))
         sandbox.retire()
-        return {"layers": layers, "gaps": gaps, "versions": reports.versions(), "devices": devices()}
+        return {
+            "layers": sandbox.layers,
+            "gaps": sandbox.gaps,
+            "landlock_abi": landlock.abi(),
+            "devices": devices(),
+            "simulated_device": simulated["problem"],
+            "model": self._model,
+            "versions": reports.versions(),
+            "seconds": round(time.monotonic() - self._started, 3),
+        }
 
 
 def headline(grading: Grading, outcomes: list[CaseOutcome]) -> str:

@@ -32,6 +32,7 @@ class Exchange:
     value: Tree = None
     grads: dict[str, torch.Tensor | None] = field(default_factory=dict)
     want: Tree = None
+    want_grads: dict[str, torch.Tensor | None] = field(default_factory=dict)
     cost: Cost | None = None
 
 

@@ -62,13 +62,27 @@ class Executor:
         self.namespace = module.__dict__
         exec(compile(source, self.filename, "exec", dont_inherit=True), self.namespace)  # noqa: S102
 
+    def forget(self, handles: list[int]) -> None:
+        """Let go of modules whose cases are over."""
+        for handle in handles:
+            self._modules.pop(handle, None)
+
+    def module(self, handle: int) -> torch.nn.Module | None:
+        """Return the module of that number."""
+        module = self._modules.get(handle)
+        return module if isinstance(module, _Module) else None
+
+    def adopt(self, handle: int, module: torch.nn.Module, state: Any, tensors: Tensors) -> None:
+        """Use a module once more, under a new number and with new parameters."""
+        _fill(module, Unpacker(tensors).unpack(state))
+        self._modules[handle] = module
+
     def build(self, header: Header, tensors: Tensors) -> tuple[Header, Tensors]:
         """Build a module and copy the given parameters into it.
 
         Answers with the names and shapes of its own parameters; the judge decides what is missing or too much.
         """
-        for handle in header["forget"]:
-            self._modules.pop(handle, None)
+        self.forget(header["forget"])
         observe.ready(header["device"])
         tree = Unpacker(tensors)
         args, kwargs, state = (tree.unpack(header[key]) for key in ("args", "kwargs", "state"))
@@ -164,21 +178,24 @@ def _fill(module: torch.nn.Module, state: Tensors) -> None:
     """Copy what fits; what does not is seen from the names and shapes in the reply."""
     own = _parameters(module)
     lazy = torch.nn.parameter.is_lazy
-    fits = {
-        name: value
-        for name, value in state.items()
-        if name in own and (lazy(own[name]) or own[name].shape == value.shape)
-    }
-    module.load_state_dict(fits, strict=False)
+    if any(map(lazy, own.values())):
+        module.load_state_dict({name: value for name, value in state.items() if name in own}, strict=False)
+        return
+    with torch.no_grad():
+        for name, value in state.items():
+            if name in own and own[name].shape == value.shape:
+                own[name].copy_(value)
 
 
 def _same_bits(now: torch.Tensor, before: torch.Tensor) -> bool:
     now = now.detach()
     if now.shape != before.shape or now.dtype != before.dtype:
         return False
+    if _equal(now, before):
+        return True
     if now.is_floating_point():  # NaN differs from itself; equal values of another sign of zero are no change
         return _equal(now.isnan(), before.isnan()) and _equal(now.nan_to_num(), before.nan_to_num())
-    return _equal(now, before)
+    return False
 
 
 def _gradients(snapshot: Snapshot, sources: Tensors, through: list[bool] | None) -> list[list[Any]]:

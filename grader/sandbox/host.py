@@ -29,6 +29,7 @@ START_SECONDS: Final = 60.0
 WATCH_SECONDS: Final = 0.05
 DRAIN_SECONDS: Final = 0.15
 OUTPUT_CAP: Final = 8 << 20
+WRITE_BYTES: Final = 16 << 10
 GRACE: Final = 0.25
 
 Ending = Literal["timeout", "crashed", "memory", "output", "protocol"]
@@ -104,18 +105,24 @@ class Sandbox:
         ticket = self._enqueue(secrets.token_hex(8), seconds)
         warning = max(0.05, seconds - min(GRACE, seconds / 4))
         self._outbox += frame(header | {"nonce": ticket.nonce, "seconds": warning}, save(tensors))
-        self._write()
+        if len(self._outbox) > WRITE_BYTES:
+            self.flush()
         return ticket
+
+    def flush(self) -> None:
+        """Send what was asked for; waiting does it too."""
+        if self.alive:
+            self._write()
 
     def wait(self, ticket: Ticket) -> Reply:
         """Wait for an operation. Raises SandboxEnded or GradingTimeout where it ended the sandbox, Lost where another did."""
+        if not ticket.settled:
+            self.flush()
         while not ticket.settled:
             self._turn()
         if ticket.error is not None:
             raise ticket.error
         assert ticket.reply is not None
-        if ticket.nonce and not self.layers:
-            self._note_ready()
         try:
             return ticket.reply, load(ticket.payload)
         except WireError as error:
@@ -148,11 +155,6 @@ class Sandbox:
     def wait_ready(self) -> None:
         """Wait for the sandbox to be confined."""
         self.wait(self._ready)
-        self._note_ready()
-
-    def _note_ready(self) -> None:
-        header = self._ready.reply or {}
-        self.layers, self.gaps = strings(header.get("layers")), strings(header.get("gaps"))
 
     def _enqueue(self, nonce: str, seconds: float) -> Ticket:
         ticket = Ticket(self, nonce, seconds)
@@ -245,6 +247,7 @@ class Sandbox:
             if header.get("nonce") != ticket.nonce or type(header.get("kind")) is not str:
                 raise WireError("the reply is stale or forged")
             if ticket is self._ready:
+                self.layers, self.gaps = strings(header.get("layers")), strings(header.get("gaps"))
                 self._memory_cap = limits.resident_bytes(self.pid) + MEMORY_BUDGET
             else:
                 self._read_stream(self._output_fd, self._output)

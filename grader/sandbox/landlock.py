@@ -29,8 +29,9 @@ _TCP, _SCOPES = 3, 3  # bind and connect · abstract unix sockets and signals
 DEVICES: Final = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 SYSTEM_FOLDERS: Final = (
     *("/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/share/zoneinfo"),
-    *("/proc/self", "/sys/devices/system/cpu", "/sys/devices/system/node"),
+    *("/sys/devices/system/cpu", "/sys/devices/system/node"),
 )
+OWN_PROCESS: Final = "/proc/self"  # resolved where the rule is made: in the sandbox
 SYSTEM_FILES: Final = ("/etc/ld.so.cache", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/etc/localtime")
 
 
@@ -89,7 +90,7 @@ def restrict(read: Iterable[Path]) -> int:
             os.close(descriptor)
 
     try:
-        for path in (*read, *SYSTEM_FILES):
+        for path in (*read, *SYSTEM_FILES, OWN_PROCESS):
             allow(path, _EXECUTE | _READ_FILE | _READ_DIR)
         for path in DEVICES:
             allow(path, _READ_FILE | _WRITE_FILE)

@@ -40,7 +40,7 @@ class Keeper:
         other.close()
 
     def _judge_settings(self) -> dict[str, Any]:
-        return {"parent": os.getpid(), "request": self._request, "call_seconds": self._settings["call_seconds"]}
+        return {"parent": os.getpid(), "request": self._request, "call_seconds": self._settings["call_seconds"], "model": self._settings["model"]}
 
     def run(self) -> None:
         """Serve the judge until it ends or the client goes away; then leave nothing behind."""

@@ -11,11 +11,11 @@ from grader.text import clean
 
 
 class Progress:
-    """A line on standard error that is rewritten at every case and gone at the end."""
+    """A line on standard error that is rewritten as cases end and gone at the end."""
 
     def __init__(self, kata: str) -> None:
         self._kata = kata
-        self._done = 0
+        self._done = self._failed = 0
         self._total = 0
         self._live = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
@@ -29,17 +29,19 @@ class Progress:
         self._write("")
 
     def __call__(self, event: dict[str, Any]) -> None:
-        """Take an event of the session: the plan, or a case that has ended."""
+        """Take an event of the session: the plan, or how far it got."""
         if event["event"] == "plan":
             self._total = event["total"]
-            family = ""
-        elif event["event"] == "case":
-            self._done += 1
-            family = clean(event["case"]["family"], 40)
+            title = ""
+        elif event["event"] == "progress":
+            self._done, self._failed = event["done"], event["failed"]
+            title = clean(event["title"], 60)
         else:
             return
         line = _("{kata}: case {done} of {total}").format(kata=self._kata, done=self._done, total=self._total)
-        self._write(f"{line} · {family}" if family else line)
+        if self._failed:
+            line += _(", {failed} failed").format(failed=self._failed)
+        self._write(f"{line} · {title}" if title else line)
 
     def _write(self, line: str) -> None:
         if self._live:

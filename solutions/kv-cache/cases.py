@@ -44,94 +44,38 @@ def test_first_token(check, rng):
     attention(rng.normal(2, 1, 4))
 
 
-def test_whole_prefix_at_once(check, rng):
-    """Without a cache: causal attention, in evaluation mode as well."""
-    attention = check.module(d_model=6, n_heads=3)
-    attention(rng.normal(2, 5, 6))
-
-
-def test_one_head(check, rng):
-    """A single head as wide as the model."""
-    attention = check.module(d_model=5, n_heads=1)
-    attention(rng.normal(2, 4, 5))
-
-
-def test_heads_of_width_one(check, rng):
-    """As many heads as features."""
-    attention = check.module(d_model=3, n_heads=3)
-    attention(rng.normal(2, 4, 3))
-
-
-def test_without_biases(check, rng):
-    """bias=False, the third argument, leaves all four projections without a bias."""
-    attention = check.module(6, 2, False)
-    attention(rng.normal(2, 3, 6))
-
-
-def test_batch_heads_and_length_equal(check, rng):
-    """B == H == n == d_head, where a wrong axis does not show in the shape."""
-    attention = check.module(d_model=16, n_heads=4)
-    attention(rng.normal(4, 4, 16))
+@pytest.mark.parametrize("sizes", [(2, 5, 6, 3), (2, 4, 5, 1), (2, 4, 3, 3), (4, 4, 16, 4)])
+def test_whole_prefix_at_once(check, rng, sizes):
+    """Without a cache: causal attention, in evaluation mode as well, for one head, narrow heads and equal sizes."""
+    batch, length, d_model, n_heads = sizes
+    attention = check.module(d_model=d_model, n_heads=n_heads)
+    attention(rng.normal(batch, length, d_model))
 
 
 @without_grad
-def test_second_token(check, rng):
-    """One token after one token."""
-    attention = check.module(d_model=4, n_heads=2)
-    feed(attention, rng.normal(2, 2, 4), [1, 1])
-
-
-@without_grad
-def test_token_by_token(check, rng):
-    """Step by step from an empty start."""
-    attention = check.module(d_model=6, n_heads=3)
-    feed(attention, rng.normal(2, 5, 6), [1] * 5)
-
-
-@without_grad
-def test_prompt_then_tokens(check, rng):
-    """A prompt at once, then single tokens: how text is generated."""
+@pytest.mark.parametrize("sizes", [[1, 1], [1] * 5, [4, 1, 1], [4, 3], [1, 5], [2, 1, 4, 1, 3]])
+def test_tokens_in_chunks(check, rng, sizes):
+    """Each chunk continues the one before; tokens that come together must not see each other's future."""
     attention = check.module(d_model=6, n_heads=2)
-    feed(attention, rng.normal(3, 7, 6), [4, 1, 1, 1])
-
-
-@without_grad
-def test_chunk_after_a_longer_prefix(check, rng):
-    """Tokens that come together must not see each other's future, cache or no cache."""
-    attention = check.module(d_model=6, n_heads=2)
-    feed(attention, rng.normal(2, 7, 6), [4, 3])
-
-
-@without_grad
-def test_chunk_longer_than_the_prefix(check, rng):
-    """One token, then five at once."""
-    attention = check.module(d_model=6, n_heads=2)
-    feed(attention, rng.normal(2, 6, 6), [1, 5])
-
-
-@without_grad
-def test_uneven_chunks(check, rng):
-    """Chunks of all sizes in a row."""
-    attention = check.module(d_model=8, n_heads=2)
-    feed(attention, rng.normal(2, 11, 8), [2, 1, 4, 1, 3])
+    feed(attention, rng.normal(3, sum(sizes), 6), sizes)
 
 
 @without_grad
 def test_chunks_when_all_sizes_are_equal(check, rng):
-    """B == H == n == T - n == d_head."""
+    """B == H == n == T - n == d_head, where a wrong axis does not show in the shape."""
     attention = check.module(d_model=9, n_heads=3)
     feed(attention, rng.normal(3, 6, 9), [3, 3])
 
 
 @without_grad
-def test_chunks_without_biases(check, rng):
-    """Continuing a prefix with bias=False."""
-    attention = check.module(d_model=6, n_heads=3, bias=False)
+def test_without_biases(check, rng):
+    """bias=False, the third argument, leaves all four projections without a bias."""
+    attention = check.module(6, 3, False)
     feed(attention, rng.normal(2, 6, 6), [2, 1, 3])
 
 
-@without_grad
-@pytest.mark.parametrize("sizes", [[1] * 7, [3, 4], [4, 2, 1], [1, 6], [6, 1]])
+@pytest.mark.derive
+@pytest.mark.parametrize("sizes", [[1] * 7, [3, 4], [4, 2, 1], [6, 1]])
 def test_any_split_gives_the_full_pass(check, rng, sizes):
     """However the tokens are cut into chunks, the outputs and the last cache are those of one call."""
     attention = check.module(d_model=6, n_heads=2)
@@ -145,34 +89,21 @@ def test_any_split_gives_the_full_pass(check, rng, sizes):
 
 
 @without_grad
-def test_empty_cache(check, rng):
+@pytest.mark.parametrize("length", [1, 4])
+def test_empty_cache(check, rng, length):
     """A cache of length 0 is the same as none."""
     attention = check.module(d_model=6, n_heads=3)
     empty = torch.zeros(2, 3, 0, 2, dtype=torch.float64)
-    _, cache = attention(rng.normal(2, 4, 6), cache=(empty, empty.clone()))
+    _, cache = attention(rng.normal(2, length, 6), cache=(empty, empty.clone()))
     attention(rng.normal(2, 2, 6), cache=cache)
 
 
 @without_grad
-def test_empty_cache_and_one_token(check, rng):
-    """The first step of a loop that starts from a cache of length 0."""
-    attention = check.module(d_model=4, n_heads=2, bias=False)
-    empty = torch.zeros(3, 2, 0, 2, dtype=torch.float64)
-    attention(rng.normal(3, 1, 4), (empty, empty.clone()))
-
-
-@without_grad
-def test_any_pair_is_a_cache(check, rng):
-    """Keys and values that no call of this module has made, one token after them."""
+@pytest.mark.parametrize("length", [1, 3])
+def test_any_pair_is_a_cache(check, rng, length):
+    """Keys and values that no call of this module has made."""
     attention = check.module(d_model=6, n_heads=2)
-    attention(rng.normal(3, 1, 6), cache=(rng.normal(3, 2, 5, 3), rng.normal(3, 2, 5, 3)))
-
-
-@without_grad
-def test_chunk_after_any_pair(check, rng):
-    """Keys and values from elsewhere, several tokens after them."""
-    attention = check.module(d_model=8, n_heads=4)
-    attention(rng.normal(2, 3, 8), cache=(rng.normal(2, 4, 2, 2), rng.normal(2, 4, 2, 2)))
+    attention(rng.normal(3, length, 6), cache=(rng.normal(3, 2, 5, 3), rng.normal(3, 2, 5, 3)))
 
 
 @without_grad
@@ -190,23 +121,15 @@ def test_two_continuations_of_one_prefix(check, rng):
 
 @without_grad
 def test_interleaved_sequences(check, rng):
-    """Two conversations, of different batch sizes and lengths, served by one module in turns."""
+    """Two conversations, of different batch sizes and lengths, served by one module in turns, and a third begun."""
     attention = check.module(d_model=6, n_heads=3)
     _, first = attention(rng.normal(2, 3, 6))
     _, second = attention(rng.normal(1, 5, 6))
     _, first = attention(rng.normal(2, 1, 6), first)
     _, second = attention(rng.normal(1, 2, 6), second)
     attention(rng.normal(2, 1, 6), first)
-    attention(rng.normal(1, 1, 6), second)
-
-
-@without_grad
-def test_a_new_sequence_starts_from_nothing(check, rng):
-    """A call without a cache begins afresh, whatever was called before."""
-    attention = check.module(d_model=6, n_heads=2)
-    feed(attention, rng.normal(2, 4, 6), [3, 1])
     attention(rng.normal(2, 3, 6))
-    attention(rng.normal(3, 1, 6))
+    attention(rng.normal(1, 1, 6), second)
 
 
 @without_grad
@@ -236,31 +159,23 @@ def test_training_mode_computes_the_same(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.derive
-def test_later_tokens_leave_no_trace(check, rng):
-    """Later tokens are replaced: not one bit of the earlier outputs may change."""
+@pytest.mark.parametrize("past", [0, 3])
+def test_later_tokens_leave_no_trace(check, rng, past):
+    """Later tokens are replaced: not one bit of the earlier outputs may change, with and without a cache."""
     attention = check.module(d_model=6, n_heads=2)
-    x = rng.normal(2, 7, 6)
-    other = torch.cat([x[:, :4], rng.normal(2, 3, 6, scale=100.0)], dim=1)
-    before, after = attention(x)[0].got, attention.run(other)[0].got
-    check.same(after[:, :4], before[:, :4], "an output depends on a later token")
+    x, cache = rng.normal(2, 6, 6), (rng.normal(2, 2, past, 3), rng.normal(2, 2, past, 3))
+    other = torch.cat([x[:, :3], rng.normal(2, 3, 6, scale=100.0)], dim=1)
+    before = attention(x, cache=cache if past else None)[0].got
+    after = attention.run(other, cache=cache if past else None)[0].got
+    check.same(after[:, :3], before[:, :3], "an output depends on a later token")
 
 
 @pytest.mark.mask
-@pytest.mark.derive
-def test_later_tokens_of_a_chunk_leave_no_trace(check, rng):
-    """The same within a chunk that continues a prefix."""
+@pytest.mark.parametrize("lengths", [[5, 3, 1], [4, 0, 2], [3]])
+def test_left_padding(check, rng, lengths):
+    """Prompts of these lengths, aligned to the right; a length of 0 is padding only."""
     attention = check.module(d_model=6, n_heads=2)
-    x, past = rng.normal(2, 5, 6), (rng.normal(2, 2, 3, 3), rng.normal(2, 2, 3, 3))
-    other = torch.cat([x[:, :2], rng.normal(2, 3, 6, scale=100.0)], dim=1)
-    before, after = attention(x, cache=past)[0].got, attention.run(other, cache=past)[0].got
-    check.same(after[:, :2], before[:, :2], "within a chunk, an output depends on a later token")
-
-
-@pytest.mark.mask
-def test_left_padding(check, rng):
-    """Prompts of different lengths, aligned to the right."""
-    attention = check.module(d_model=6, n_heads=2)
-    attention(rng.normal(3, 5, 6), padding_mask=left_padding([5, 3, 1], 5))
+    attention(rng.normal(len(lengths), 5, 6), padding_mask=left_padding(lengths, 5))
 
 
 @pytest.mark.mask
@@ -285,13 +200,6 @@ def test_padding_anywhere(check, rng):
 
 
 @pytest.mark.mask
-def test_padding_of_one_sequence(check, rng):
-    """A batch of one."""
-    attention = check.module(d_model=6, n_heads=2)
-    attention(rng.normal(1, 5, 6), padding_mask=left_padding([3], 5))
-
-
-@pytest.mark.mask
 def test_padding_mask_that_hides_nothing(check, rng):
     """A mask of nothing but True changes nothing: the attention is still causal."""
     attention = check.module(d_model=6, n_heads=2)
@@ -309,13 +217,6 @@ def test_padded_tokens_see_nothing(check, rng):
 
 
 @pytest.mark.mask
-def test_a_sequence_of_padding_only(check, rng):
-    """One row of the batch is empty."""
-    attention = check.module(d_model=6, n_heads=3)
-    attention(rng.normal(3, 4, 6), padding_mask=left_padding([4, 0, 2], 4))
-
-
-@pytest.mark.mask
 def test_padding_without_biases(check, rng):
     """With bias=False a token that sees nothing has an output of 0."""
     attention = check.module(d_model=6, n_heads=2, bias=False)
@@ -324,18 +225,11 @@ def test_padding_without_biases(check, rng):
 
 @pytest.mark.mask
 @without_grad
-def test_padding_and_decoding(check, rng):
-    """A left-padded prompt, then token by token: the mask covers the old tokens and the new one."""
+@pytest.mark.parametrize("sizes", [[4, 1, 1, 2], [2, 3, 1, 2], [1] * 8])
+def test_left_padding_and_chunks(check, rng, sizes):
+    """The mask covers old and new tokens; where a chunk ends within the padding, it sees nothing at all."""
     attention = check.module(d_model=6, n_heads=2)
-    feed(attention, rng.normal(3, 7, 6), [4, 1, 1, 1], left_padding([7, 5, 4], 7))
-
-
-@pytest.mark.mask
-@without_grad
-def test_padding_and_chunks(check, rng):
-    """A prefix shorter than the padding, then chunks: some of them see nothing at all."""
-    attention = check.module(d_model=6, n_heads=2)
-    feed(attention, rng.normal(3, 8, 6), [2, 3, 1, 2], left_padding([8, 4, 1], 8))
+    feed(attention, rng.normal(3, 8, 6), sizes, left_padding([8, 5, 2], 8))
 
 
 @pytest.mark.mask
@@ -366,20 +260,11 @@ def test_padding_in_the_chunk_only(check, rng):
 
 @pytest.mark.mask
 @without_grad
-def test_a_step_that_sees_nothing(check, rng):
-    """Cache and new token of one sequence are all padding."""
-    attention = check.module(d_model=6, n_heads=3)
-    mask = torch.tensor([[True, False, True, True], [False, False, False, False]])
-    attention(rng.normal(2, 1, 6), cache=(rng.normal(2, 3, 3, 2), rng.normal(2, 3, 3, 2)), padding_mask=mask)
-
-
-@pytest.mark.mask
-@without_grad
-def test_hidden_new_token_still_sees_the_past(check, rng):
-    """A new token that is padding itself looks at the real tokens before it."""
+def test_steps_that_see_little(check, rng):
+    """A new token that is padding itself still sees the real past; where all is padding, it sees nothing."""
     attention = check.module(d_model=6, n_heads=2)
-    mask = torch.tensor([[True, True, True, False], [False, True, True, False]])
-    attention(rng.normal(2, 1, 6), cache=(rng.normal(2, 2, 3, 3), rng.normal(2, 2, 3, 3)), padding_mask=mask)
+    mask = torch.tensor([[True, False, True, True], [False, True, True, False], [False, False, False, False]])
+    attention(rng.normal(3, 1, 6), cache=(rng.normal(3, 2, 3, 3), rng.normal(3, 2, 3, 3)), padding_mask=mask)
 
 
 @pytest.mark.mask
@@ -464,10 +349,10 @@ def test_hidden_scores_far_above_the_visible_ones(check, rng):
 
 @pytest.mark.grad
 def test_gradients_of_a_chunk_after_a_cache(check, rng):
-    """The new tokens and the weights get their gradients when there is a cache, too."""
+    """With a cache, here an empty one, the new tokens and the weights get their gradients, too."""
     attention = check.module(d_model=6, n_heads=2)
-    mask = left_padding([7, 4, 2], 7)
-    attention(rng.normal(3, 3, 6), cache=(rng.normal(3, 2, 4, 3), rng.normal(3, 2, 4, 3)), padding_mask=mask)
+    empty = torch.zeros(3, 2, 0, 3, dtype=torch.float64)
+    attention(rng.normal(3, 4, 6), cache=(empty, empty.clone()), padding_mask=left_padding([4, 3, 1], 4))
 
 
 @pytest.mark.contract

@@ -101,9 +101,8 @@ def test_causal_by_keyword(check):
 @pytest.mark.derive("device", "contract")
 def test_causal_mask_on_the_device_asked_for(check):
     """`device` says where the mask is made."""
-    device = torch.device("cpu")
-    check["causal_mask"](4, device=device)
-    check["causal_mask"](3, 5, device)
+    check["causal_mask"](4, device=check.device)
+    check["causal_mask"](3, 5, check.device)
 
 
 def test_combine_two(check, rng):
@@ -156,9 +155,9 @@ def test_combine_nothing(check):
 def test_padding_and_causal_together(check, rng):
     """What a decoder uses: the masks of this kata, combined."""
     padding = check["padding_mask"](tokens(rng, 2, 6))
-    causal = check["causal_mask"](6, device=torch.device("cpu"))
+    causal = check["causal_mask"](6, device=check.device)
     check["combine_masks"](padding, causal)
-    check["combine_masks"](padding, check["causal_mask"](2, 6, torch.device("cpu")), None)
+    check["combine_masks"](padding, check["causal_mask"](2, 6, check.device), None)
 
 
 def test_masks_are_not_used_up(check, rng):

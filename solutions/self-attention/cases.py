@@ -260,7 +260,7 @@ def test_weights_of_hidden_keys_are_zero(check, rng):
     """What is hidden has a weight of exactly 0, and the visible keys of a row share a weight of 1."""
     attention = check.module(d_model=6, d_k=4)
     mask = rng.keep(3, 6, 6)
-    _, weights = attention(rng.normal(3, 6, 6, scale=2.0), mask=mask)
+    _, weights = attention(rng.normal(3, 6, 6), mask=mask)
     check.that((weights.got[~mask] == 0).all(), "a hidden key has a weight other than 0")
 
 

@@ -174,8 +174,8 @@ class Session:
             raise KeyboardInterrupt
         cases = PASSING if "pass" in request.source else FAILING
         on_event({"event": "plan", "total": len(cases)})
-        for item in cases:
-            on_event({"event": "case", "case": item})
+        for done, item in enumerate(cases, 1):
+            on_event({"event": "progress", "done": done, "failed": 0, "title": item["title"]})
             if "wait" in request.source:
                 time.sleep(60)
         found = report(cases, kata=request.kata, file=request.filename, seed=request.seed or 17)

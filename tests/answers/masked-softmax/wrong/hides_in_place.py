@@ -1,5 +1,5 @@
 # family: contract
-# mistake: scores-overwritten
+# mistake: none
 import torch
 
 

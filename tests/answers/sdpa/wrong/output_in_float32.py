@@ -1,5 +1,5 @@
 # family: dtype
-# mistake: float32-result
+# mistake: none
 import torch
 
 

@@ -1,0 +1,58 @@
+# make demo   grade a wrong and a corrected answer, in a temporary folder
+# make test   the project's own tests                 make lint   formatting and rules
+# make types  the types of grader/                    make bench  how long commands and gradings take
+#
+# Each sets up .venv first where that is needed. Another interpreter: make test PYTHON=python3.12
+# Only some tests: make test ARGS="tests/test_catalog.py -k order"
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready-$(subst /,_,$(PYTHON))
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+VERSION = -c "import sys; print('%d.%d' % sys.version_info[:2])"
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint types bench format clean
+
+help:
+	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
+
+setup: $(READY)
+
+# A .venv of another minor version is made anew. pip learnt about dependency groups in 25.1.
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null || { \
+		echo "kata needs Python 3.11 or newer; '$(PYTHON)' is $$($(PYTHON) $(VERSION) 2>/dev/null || echo missing)." \
+		"Name another one: make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@echo "Setting up $(VENV); the first time this downloads torch."
+	@if [ -e $(BIN)/python ] && [ "$$($(BIN)/python $(VERSION))" = "$$($(PYTHON) $(VERSION))" ]; then :; \
+		else $(PYTHON) -m venv --clear $(VENV); fi
+	@$(PIP) install --upgrade "pip>=25.1"
+	@$(PIP) install -c constraints.txt --group dev -e .
+	@rm -f $(VENV)/.ready-* && touch $@
+
+demo: $(READY)
+	@$(BIN)/python tests/demo
+
+test: $(READY)
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(READY)
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+
+types: $(READY)
+	$(BIN)/mypy
+
+bench: $(READY)
+	@$(BIN)/python tests/bench $(ARGS)
+
+format: $(READY)
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,65 @@
+"""The answers that a kata must tell apart: its stub and reference, its bank of mistakes, and those kept under tests/."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from grader import catalog
+from grader.catalog import Kata
+from grader.errors import BadKataFile
+from grader.judge.mistakes import load
+
+Kind = Literal["stub", "reference", "mistake", "correct", "wrong"]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An answer and what is known about it: the family that must reject it, the mistake that it is."""
+
+    kata: str
+    kind: Kind
+    name: str
+    source: str
+    family: str = ""
+    mistake: str = ""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether it must pass."""
+        return self.kind in ("reference", "correct")
+
+
+def tests_folder() -> Path:
+    """Return the folder of answers; it is there in a clone only."""
+    return catalog.content_root() / "tests" / "answers"
+
+
+def known_answers(kata: Kata) -> Iterator[Known]:
+    """Yield every answer that is known for a kata."""
+    reference = kata.reference()
+    yield Known(kata.id, "stub", "stub", kata.stub())
+    yield Known(kata.id, "reference", "reference", reference)
+    for mistake in load(kata):
+        try:
+            source = mistake.applied_to(reference)
+        except ValueError as error:
+            raise BadKataFile(kata.solution / "mistakes.toml", mistake.id, str(error)) from error
+        yield Known(kata.id, "mistake", mistake.id, source, mistake.family, mistake.id)
+    for path in sorted((tests_folder() / kata.id / "correct").glob("*.py")):
+        yield Known(kata.id, "correct", path.stem, path.read_text(encoding="utf-8"))
+    for path in sorted((tests_folder() / kata.id / "wrong").glob("*.py")):
+        yield _wrong(kata, path)
+
+
+def _wrong(kata: Kata, path: Path) -> Known:
+    """Read a wrong answer; its first two lines say which family must reject it and which mistake it is."""
+    source = path.read_text(encoding="utf-8")
+    head = [line.removeprefix("# ").partition(": ") for line in source.splitlines()[:2]]
+    fields = {key: value.strip() for key, _, value in head}
+    if fields.get("family") not in catalog.FAMILIES or "mistake" not in fields:
+        raise BadKataFile(path, "", "must begin with the lines `# family: NAME` and `# mistake: ID` (or none)")
+    mistake = "" if fields["mistake"] == "none" else fields["mistake"]
+    return Known(kata.id, "wrong", path.stem, source, fields["family"], mistake)

@@ -1,0 +1,164 @@
+"""The smallest failing call as a script of a few lines: inputs, weights and the expected result are in it."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from typing import Any, Final
+
+import torch
+
+from grader.judge.arguments import cast, got
+from grader.judge.cases import CaseOutcome
+from grader.judge.check import Check
+from grader.judge.results import Exchange
+from grader.sandbox.wire import dtype_name
+
+WRITTEN_OUT: Final = 48
+"""Tensors up to this size are written as numbers, larger ones packed."""
+
+_HEAD = '''"""The smallest failing call of a grading of {kata}, for a debugger.
+
+case {case} ({title}), seed {seed}
+{message}
+
+Run it beside {file}:  python {script}
+"""
+
+import base64
+import importlib.util
+import pathlib
+import zlib
+
+import torch
+
+
+def packed(dtype, shape, text):
+    """A tensor from its bytes."""
+    data = bytearray(zlib.decompress(base64.b64decode(text)))
+    return torch.frombuffer(data, dtype=dtype).reshape(shape).clone() if data else torch.empty(shape, dtype=dtype)
+
+
+path = pathlib.Path(__file__).with_name({file!r})
+spec = importlib.util.spec_from_file_location("answer", path)
+answer = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(answer)
+
+'''
+
+
+def script(outcomes: list[CaseOutcome], kata: str, seed: int, filename: str) -> str:
+    """Return the script for the smallest failing call; empty where no call failed."""
+    failing = [case for case in outcomes if case.failure is not None and _called(case)]
+    if not failing:
+        return ""
+    case = min(failing, key=lambda case: (case.failure.size if case.failure else 0))
+    assert case.check is not None
+    assert case.failure is not None
+    exchanges = _called(case)
+    last = exchanges[-1]
+    name = f"repro_{kata.replace('-', '_')}.py"
+    head = _HEAD.format(
+        kata=kata, case=case.id, title=case.title, seed=seed, message=_plain(case.failure.message), file=filename, script=name
+    )
+    lines: list[str] = []
+    if last.header["handle"] is not None:
+        lines += _module_lines(case.check, exchanges)
+    lines += _call_lines(case.check, last)
+    return head + "\n".join(lines) + "\n"
+
+
+def _called(case: CaseOutcome) -> list[Exchange]:
+    """Return what a case asked for up to the failing call; nothing where it was no call that failed."""
+    exchanges = [exchange for exchange in case.check.exchanges if exchange.settled] if case.check else []
+    return exchanges if exchanges and exchanges[-1].header["op"] == "call" else []
+
+
+def _module_lines(check: Check, exchanges: list[Exchange]) -> list[str]:
+    handle = exchanges[-1].header["handle"]
+    build = next(e for e in reversed(exchanges) if e.header["op"] == "build" and e.header["handle"] == handle)
+    args, kwargs = build.trees["args"], build.trees["kwargs"]
+    given = ", ".join([*map(repr, args), *(f"{key}={value!r}" for key, value in kwargs.items())])
+    lines = [f"module = answer.{build.header['entry']}({given}).to({check.dtype})"]
+    state = cast(build.trees["state"], check.dtype)
+    if state:
+        lines.append("with torch.no_grad():")
+        lines += [f"    module.get_parameter({name!r}).copy_({_literal(value)})" for name, value in state.items()]
+    lines.append("module.train()" if exchanges[-1].header["train"] else "module.eval()")
+    return [*lines, ""]
+
+
+def _call_lines(check: Check, exchange: Exchange) -> list[str]:
+    header, names = exchange.header, exchange.header["names"]
+    args = cast(got(exchange.trees["args"]), check.dtype)
+    kwargs = cast(got(exchange.trees["kwargs"]), check.dtype)
+    lines: list[str] = []
+    written: dict[int, str] = {}
+
+    def write(value: Any, name: str) -> str:
+        if isinstance(value, torch.Tensor):
+            if id(value) not in written:
+                written[id(value)] = name
+                grad = ".requires_grad_()" if header["grad"] and value.is_floating_point() else ""
+                lines.append(f"{name} = {_literal(value)}{grad}")
+            return written[id(value)]
+        if isinstance(value, (tuple, list)):
+            parts = [write(item, f"{name}_{index}") for index, item in enumerate(value)]
+            inside = ", ".join(parts) + ("," if isinstance(value, tuple) and len(parts) == 1 else "")
+            return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
+        return repr(str(value)) if isinstance(value, str) else repr(value)
+
+    given = [write(value, names[i] if i < len(names) else f"argument_{i + 1}") for i, value in enumerate(args)]
+    given += [f"{key}={write(value, key)}" for key, value in kwargs.items()]
+    called = f"answer.{header['entry']}" if header["handle"] is None else "module"
+    called += f".{header['method']}" if header["method"] else ""
+    lines += ["", f"got = {called}({', '.join(given)})  # a good line for a breakpoint", 'print("got", got, sep="\\n")']
+    return lines + _expectation(check, exchange)
+
+
+def _expectation(check: Check, exchange: Exchange) -> list[str]:
+    if exchange.want is None:  # the call raised, or nothing was compared
+        return []
+    expected, grads = exchange.want, exchange.want_grads
+    if isinstance(expected, (tuple, list)):
+        literal = "(" + ", ".join(_value(cast(item, check.dtype)) for item in expected) + ",)"
+    else:
+        literal = _value(cast(expected, check.dtype))
+    lines = ["", f"expected = {literal}", 'print("expected", expected, sep="\\n")']
+    if exchange.header["grad"]:
+        lines += [
+            "",
+            "# The gradients that were compared are those of this scalar:",
+            "outputs = [t for t in (got if isinstance(got, tuple) else (got,)) if t.requires_grad]",
+            "for t in outputs:",
+            "    t.mul(torch.cos(1.7 * torch.arange(t.numel()) + 0.3).to(t).reshape(t.shape)).sum().backward(retain_graph=True)",
+        ]
+        for name, gradient in grads.items():
+            if gradient is not None:
+                where = f"module.get_parameter({name!r})" if "." in name else name
+                lines += [f'print("gradient of {name}", {where}.grad, "expected", {_value(gradient)}, sep="\\n")']
+    return lines
+
+
+def _value(value: Any) -> str:
+    return _literal(value) if isinstance(value, torch.Tensor) else repr(value)
+
+
+def _literal(tensor: torch.Tensor) -> str:
+    tensor = tensor.detach().contiguous()
+    if tensor.numel() <= WRITTEN_OUT and bool(tensor.isfinite().all()):
+        return f"torch.tensor({_numbers(tensor.tolist())}, dtype={tensor.dtype})"
+    data = tensor.flatten().view(torch.uint8) if tensor.dim() else tensor.reshape(1).view(torch.uint8)
+    text = base64.b64encode(zlib.compress(bytes(data.tolist()))).decode()
+    return f"packed(torch.{dtype_name(tensor.dtype)}, {tuple(tensor.shape)}, {text!r})"
+
+
+def _numbers(value: Any) -> str:
+    """Write numbers with as many digits as float32 needs to come back as it was."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_numbers, value))}]"
+    return f"{value:.9g}" if isinstance(value, float) else repr(value)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\\", "/").replace('"""', "'''")

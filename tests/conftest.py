@@ -1,0 +1,124 @@
+"""Virtual environments for tests, and a real tool in one: its own processes, judge and sandbox, with made-up katas.
+
+The katas of the course change; what answers to `double` give does not.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+MADE_UP = Path(__file__).with_name("made_up")
+
+
+@dataclass
+class RealTool:
+    """`kata` as processes, started in a folder of its own."""
+
+    python: Path
+    folder: Path
+
+    @property
+    def home(self) -> Path:
+        """The folder of the history."""
+        return self.folder / "home"
+
+    @property
+    def scratch(self) -> Path:
+        """The temporary folder of every process of this tool: what is left behind shows here."""
+        return self.folder / "tmp"
+
+    @property
+    def answer(self) -> Path:
+        """The answer to `double`."""
+        return self.folder / "workspace" / "double.py"
+
+    def write(self, body: str) -> Path:
+        """Write the answer to `double`: a function whose body this is."""
+        self.answer.parent.mkdir(exist_ok=True)
+        self.answer.write_text("def double(x):\n" + textwrap.indent(textwrap.dedent(body).strip("\n"), "    ") + "\n")
+        return self.answer
+
+    def process(self, *arguments: str, **more: Any) -> subprocess.Popen[str]:
+        """Start a command."""
+        here = {"KATA_HOME": str(self.home), "TMPDIR": str(self.scratch), "LANG": "C.UTF-8", "COLUMNS": "80"}
+        environment = _neutral_environment() | here | more.pop("environment", {})
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
+        command = [str(self.python), "-m", "grader", *arguments]
+        return subprocess.Popen(command, cwd=self.folder, env=environment, text=True, **streams)
+
+    def __call__(self, *arguments: str, code: int = 0, **more: Any) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end and check its exit code."""
+        process = self.process(*arguments, **more)
+        output, error = process.communicate(timeout=100)
+        assert process.returncode == code, f"ended with {process.returncode}\n{output}\n{error}"
+        assert "Traceback" not in output + error
+        return subprocess.CompletedProcess(arguments, code, output, error)
+
+
+def _neutral_environment() -> dict[str, str]:
+    ours = ("PYTHON", "KATA_", "LC_", "NO_COLOR", "FORCE_COLOR")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+
+
+def _borrow(python: Path) -> Path:
+    """Let an environment use the packages of this one, so that torch is not installed again; returns its own folder.
+
+    A folder that a `.pth` file names has no `.pth` files of its own read: an editable install of the clone stays out.
+    """
+    (packages,) = python.parent.parent.glob("lib/python*/site-packages")
+    borrowed = [entry for entry in sys.path if entry.endswith(("site-packages", "dist-packages"))]
+    (packages / "borrowed.pth").write_text("\n".join(borrowed) + "\n")
+    return packages
+
+
+@pytest.fixture(scope="session")
+def fresh_python(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]:
+    """Return a function that makes a virtual environment without any package and returns its interpreter."""
+
+    def make() -> Path:
+        folder = tmp_path_factory.mktemp("environment")
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+        return folder / "bin" / "python"
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def borrow() -> Callable[[Path], Path]:
+    """Return the function that lends a fresh environment the packages of this one."""
+    return _borrow
+
+
+@pytest.fixture(scope="session")
+def neutral_environment() -> dict[str, str]:
+    """Variables without any that change what Python or kata do."""
+    return _neutral_environment()
+
+
+@pytest.fixture(scope="session")
+def python_with_made_up_katas(fresh_python: Callable[[], Path]) -> Path:
+    """The interpreter of an environment whose kata has the made-up katas instead of the course."""
+    python = fresh_python()
+    package = _borrow(python) / "grader"
+    shutil.copytree(ROOT / "grader", package, ignore=shutil.ignore_patterns("__pycache__", "bundled"))
+    shutil.copytree(MADE_UP, package / "bundled")
+    return python
+
+
+@pytest.fixture
+def real(python_with_made_up_katas: Path, tmp_path: Path) -> RealTool:
+    """The tool in an empty folder."""
+    tool = RealTool(python_with_made_up_katas, tmp_path)
+    tool.scratch.mkdir()
+    return tool

@@ -1,0 +1,125 @@
+"""What is released: a wheel, installed in a fresh virtual environment, that grades from any folder."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader import __version__, catalog
+from grader.sandbox import landlock
+
+ROOT = Path(__file__).resolve().parent.parent
+HOSTILE = Path(__file__).with_name("hostile")
+REFUSALS = {
+    "read_solutions": "PermissionError",
+    "read_solutions_through_torch": "Permission denied|Operation not permitted",
+    "import_solutions": "ModuleNotFoundError",
+}
+Kata = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def run(*command: str | Path, **more) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end."""
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, **more)
+
+
+def build(target: str, source: Path, into: Path) -> Path:
+    """Build a distribution without a network and return its file."""
+    result = run(sys.executable, "-m", "hatchling", "build", "-t", target, "-d", into, cwd=source)
+    assert result.returncode == 0, result.stderr
+    (built,) = into.iterdir()
+    return built
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel, built from the source distribution as a packager would."""
+    source = build("sdist", ROOT, tmp_path_factory.mktemp("sdist"))
+    unpacked = tmp_path_factory.mktemp("unpacked")
+    with tarfile.open(source) as archive:
+        archive.extractall(unpacked, filter="data")
+    (folder,) = unpacked.iterdir()
+    return build("wheel", folder, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="module")
+def kata(wheel: Path, tmp_path_factory, fresh_python, borrow, neutral_environment) -> Kata:
+    """The console script of a fresh virtual environment, started in a folder that is not the clone."""
+    python = fresh_python()
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python)
+    result = run(*pip, "install", "--no-deps", "--no-index", wheel)
+    assert result.returncode == 0, result.stderr
+    packages = borrow(python)
+    folder = tmp_path_factory.mktemp("elsewhere")
+    variables = neutral_environment | {"KATA_HOME": str(folder / "home"), "LANG": "C.UTF-8", "COLUMNS": "80"}
+
+    def call(*arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
+        result = run(python.with_name("kata"), *arguments, cwd=folder, env=variables)
+        assert result.returncode == code, result.stdout + result.stderr
+        assert "Traceback" not in result.stdout + result.stderr
+        return result
+
+    where = run(python, "-c", "import grader; print(grader.__file__)", cwd=folder, env=variables).stdout
+    assert Path(where.strip()).is_relative_to(packages), "the tests must not see the clone"
+    call.folder = folder
+    return call
+
+
+def test_the_wheel_carries_every_kata_and_no_tests(wheel: Path) -> None:
+    """Katas and solutions lie inside the package, each file of them; nothing else is at the top."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    carried = {name.removeprefix("grader/bundled/") for name in names if name.startswith("grader/bundled/")}
+    expected = {
+        file.relative_to(ROOT).as_posix()
+        for folder in ("katas", "solutions")
+        for file in (ROOT / folder).rglob("*")
+        if file.is_file() and "__pycache__" not in file.parts
+    }
+    assert carried == expected
+    assert {name.split("/")[0] for name in names} == {"grader", f"kata-{__version__}.dist-info"}
+
+
+def test_the_installed_command_knows_its_version_and_katas(kata: Kata) -> None:
+    """The console script lists what the clone lists."""
+    assert kata("--version").stdout == f"kata {__version__}\n"
+    listed = json.loads(kata("list", "--json").stdout)["katas"]
+    assert [item["id"] for item in listed] == list(catalog.katas())
+
+
+def test_a_round_with_the_installed_command(kata: Kata) -> None:
+    """Start, a friendly failure of the stub, a pass: as from the clone."""
+    kata("start", "masked-softmax")
+    answer = kata.folder / "workspace" / "masked_softmax.py"
+    assert answer.read_text() == catalog.find("masked-softmax").stub()
+    assert "nothing is written yet" in kata("grade", code=1).stdout
+    answer.write_text(catalog.find("masked-softmax").reference())
+    assert "masked-softmax passed" in kata("grade").stdout
+    assert kata("solution").stdout.strip().startswith('"""')
+
+
+@pytest.mark.skipif(not landlock.abi(), reason="needs a kernel with Landlock")
+@pytest.mark.parametrize("name", REFUSALS)
+def test_the_installed_solutions_cannot_be_read(kata: Kata, name: str) -> None:
+    """The solutions lie among the installed packages, which an answer may read: they are left out."""
+    path = HOSTILE / f"{name}.py"
+    report = json.loads(kata("grade", "masked-softmax", "--file", path, "--json", "--case", "core/one", code=1).stdout)
+    messages = [case["message"] for case in report["cases"]] + [report["message"]]
+    assert all(case["outcome"] == "failed" for case in report["cases"])
+    assert any(re.search(REFUSALS[name], message) for message in messages), messages
+
+
+@pytest.mark.skipif(not landlock.abi(), reason="needs a kernel with Landlock")
+def test_doctor_sees_no_gap(kata: Kata) -> None:
+    """Every layer of the sandbox holds in the installed tool as well."""
+    grading = json.loads(kata("doctor", "--json").stdout)["grading"]
+    assert grading["layers"] == ["process", "rlimits", "landlock", "seccomp"]
+    assert grading["gaps"] == []
