@@ -395,3 +395,29 @@ def test_cache_memory_and_mask_are_used_again(check, rng):
     check.same(second[0], first[0], "the same call with the same cache gives another output the second time")
     check.same(second[1][0], first[1][0], "the same call with the same cache gives other keys the second time")
     check.same(second[1][1], first[1][1], "the same call with the same cache gives other values the second time")
+
+
+def cost_of_a_step(check, rng, past, new):
+    """The counted cost of `new` tokens behind `past` cached ones, and twice what they need; B = 2, d_model = 32, d_ff = 48, m = 5."""
+    block = check.module(32, 4, 48)
+    cache = (rng.normal(2, 4, past, 8), rng.normal(2, 4, past, 8))
+    cost = block.run(rng.normal(2, new, 32), rng.normal(2, 5, 32), cache).cost
+    attention = 4 * 32**2 + 2 * (past + new) * 32
+    cross_and_ffn = 2 * 32**2 + 2 * 5 * 32 + 2 * 32 * 48
+    memory = 2 * 5 * 32**2
+    return cost, 2 * 2 * (new * (attention + cross_and_ffn) + memory)
+
+
+@pytest.mark.cost
+def test_a_step_works_on_new_tokens_only(check, rng):
+    """One token behind a long prefix: the prefix is neither projected again nor scored again."""
+    for past in (64, 192):
+        cost, allowed = cost_of_a_step(check, rng, past, 1)
+        check.at_most(cost.madds, allowed, "a decode step does more than its share of multiply-adds")
+
+
+@pytest.mark.cost
+def test_a_chunk_works_on_new_tokens_only(check, rng):
+    """The same for a few tokens at once."""
+    cost, allowed = cost_of_a_step(check, rng, 128, 4)
+    check.at_most(cost.madds, allowed, "a chunk does more than its share of multiply-adds")

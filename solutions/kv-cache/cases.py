@@ -388,3 +388,26 @@ def test_returned_cache_stays_as_it_was(check, rng):
     attention(rng.normal(2, 1, 6), prefix)
     second = attention(x, left)
     check.same(second[0], first[0], "a step from a prefix changes the cache that an earlier step returned")
+
+
+def cost_of_a_step(check, rng, past, new):
+    """The counted cost of `new` tokens behind `past` cached ones, and what the contract allows; B = 2, d_model = 32."""
+    attention = check.module(d_model=32, n_heads=4)
+    cache = (rng.normal(2, 4, past, 8), rng.normal(2, 4, past, 8))
+    cost = attention.run(rng.normal(2, new, 32), cache).cost
+    return cost, 2 * 2 * new * (4 * 32**2 + 2 * (past + new) * 32)
+
+
+@pytest.mark.cost
+def test_a_step_projects_and_scores_new_tokens_only(check, rng):
+    """One token behind a long prefix: at most twice 4 d_model^2 + 2 T d_model multiply-adds."""
+    for past in (64, 192):
+        cost, allowed = cost_of_a_step(check, rng, past, 1)
+        check.at_most(cost.madds, allowed, "a decode step does more than its share of multiply-adds")
+
+
+@pytest.mark.cost
+def test_a_chunk_projects_and_scores_new_tokens_only(check, rng):
+    """The same for a few tokens at once."""
+    cost, allowed = cost_of_a_step(check, rng, 128, 4)
+    check.at_most(cost.madds, allowed, "a chunk does more than its share of multiply-adds")

@@ -392,3 +392,26 @@ def test_width_not_divisible_by_heads(check, d_model, n_heads):
     """Impossible sizes are refused when the module is built."""
     with check.raises(ValueError):
         check.module(d_model=d_model, n_heads=n_heads)
+
+
+@pytest.mark.cost
+def test_one_product_for_all_queries(check, rng):
+    """The number of operations does not grow with the number of queries or keys; a loop over heads is fine."""
+    mha = check.module(d_model=8, n_heads=2)
+
+    def cost(n, m):
+        source = rng.normal(2, m, 8)
+        return mha.run(rng.normal(2, n, 8), source, source, mask=rng.keep(2, n, m)).cost
+
+    small = cost(8, 8)
+    check.no_loop(small, cost(24, 8), 16, "a Python loop goes over the queries")
+    check.no_loop(small, cost(8, 24), 16, "a Python loop goes over the keys")
+
+
+@pytest.mark.cost
+def test_nothing_larger_than_the_scores(check, rng):
+    """The products of queries and keys are summed as they are made, not laid out one by one."""
+    x = rng.normal(2, 32, 16)
+    cost = check.module(d_model=16, n_heads=2).run(x, x, x).cost
+    scores = 2 * 2 * 32 * 32
+    check.at_most(cost.biggest, 2 * scores, "a tensor much larger than the scores is built on the way", cost.biggest_line)

@@ -265,3 +265,15 @@ def test_future_leaves_no_trace(check, rng):
     check.that(
         torch.equal(before.got[:, :4], after.got[:, :4]), "earlier positions moved when only the last token changed"
     )
+
+
+@pytest.mark.cost
+def test_one_product_for_all_queries(check, rng):
+    """The number of operations does not grow with the number of queries or keys: no Python loop goes over them."""
+
+    def cost(n, m):
+        return check.run(rng.normal(2, n, 8), rng.normal(2, m, 8), rng.normal(2, m, 6), rng.keep(2, n, m)).cost
+
+    small = cost(8, 8)
+    check.no_loop(small, cost(24, 8), 16, "a Python loop goes over the queries")
+    check.no_loop(small, cost(8, 24), 16, "a Python loop goes over the keys")
