@@ -135,6 +135,8 @@ class Session:
             if event["event"] == "report":
                 report: Report = event["report"]
                 return report
+            if event["event"] == "wrong-use":
+                raise UsageError(event["message"], hint=event["hint"])
             if event["event"] == "failed":
                 raise GraderFailed(
                     f"{event['message']}\n{event['trace']}" if os.environ.get("KATA_DEBUG") else event["message"]

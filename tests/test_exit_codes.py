@@ -28,6 +28,7 @@ EXIT_CODES = {"passed": 0, "failed": 1, "error": 3}
 
 
 def write(real, body: str) -> None:
+    """Write an answer of this body that imports what the bodies use."""
     path = real.write(body)
     path.write_text("import os\n\nimport torch\n\n\n" + path.read_text())
 

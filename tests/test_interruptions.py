@@ -1,4 +1,4 @@
-"""What may happen to the tool in the middle of its work: nothing of the learner's is lost and nothing is left behind."""
+"""What may happen to the tool in the middle of its work: nothing is lost and nothing is left behind."""
 
 from __future__ import annotations
 
@@ -223,7 +223,9 @@ def test_a_damaged_database(real, damage) -> None:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     whole = path.read_bytes()
     half = len(whole) // 2
-    path.write_bytes({"replaced": b"no database\n" * 500, "cut": whole[:half], "overwritten": whole[:100] + b"Z" * half}[damage])
+    path.write_bytes(
+        {"replaced": b"no database\n" * 500, "cut": whole[:half], "overwritten": whole[:100] + b"Z" * half}[damage]
+    )
     damaged = path.read_bytes()
     result = real("grade", "double")
     assert "✓ double passed" in result.stdout

@@ -18,6 +18,7 @@ COMMANDS = {
     "status": "course",
     "repro": "grading",
     "doctor": "machine",
+    "dev": "dev",
 }
 
 EXAMPLE = """\b

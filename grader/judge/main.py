@@ -21,7 +21,8 @@ from grader.catalog import find
 from grader.judge import report as reports
 from grader.judge.diagnose import diagnose
 from grader.judge.grading import Grading
-from grader.judge.cases import CaseOutcome
+from grader.errors import UsageError
+from grader.judge.cases import SIMULATED, CaseOutcome
 from grader.judge.plugin import JudgePlugin
 from grader.judge.repro import script
 from grader.sandbox import landlock, limits
@@ -62,7 +63,11 @@ class Judge:
 
     def __init__(self, client: socket.socket, control: socket.socket, settings: dict[str, Any]) -> None:
         self._client, self._control = client, control
-        self._request, self._call_seconds, self._model = settings["request"], settings["call_seconds"], settings["model"]
+        self._request, self._call_seconds, self._model = (
+            settings["request"],
+            settings["call_seconds"],
+            settings["model"],
+        )
         self._started = self._told = time.monotonic()
         self._done = self._failed = 0
 
@@ -71,6 +76,8 @@ class Judge:
         try:
             document = self._probe() if self._request["op"] == "probe" else self._grade()
             self._tell({"event": "report", "report": document})
+        except UsageError as error:
+            self._tell({"event": "wrong-use", "message": error.message, "hint": error.hint})
         except BaseException as error:  # noqa: BLE001 - whatever it is, the client must hear of it
             text = f"{type(error).__name__}: {error}"
             self._tell({"event": "failed", "message": text, "trace": traceback.format_exc()})
@@ -84,6 +91,8 @@ class Judge:
     def _grade(self) -> dict[str, Any]:
         request = self._request
         kata = find(request["kata"])
+        if request["device"] not in ("", "cpu", SIMULATED):
+            refuse_absent_device(request["device"])
         if self._call_seconds is not None:
             kata = dataclasses.replace(kata, call_seconds=self._call_seconds)
         seed = request["seed"] if request["seed"] is not None else secrets.randbelow(2**31)
@@ -100,7 +109,9 @@ class Judge:
         def plan(total: int) -> None:
             self._tell({"event": "plan", "total": total})
 
-        plugin = JudgePlugin(grading, request["case"], request["device"], plan, tell)
+        plugin = JudgePlugin(
+            grading, request["case"], "" if request["device"] == "cpu" else request["device"], plan, tell
+        )
         status = run_pytest(kata.solution / "cases.py", plugin, kata.grading_seconds)
         if not plugin.problems and status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             plugin.problems.append(f"pytest ended with {status}")
@@ -157,12 +168,27 @@ class Judge:
 
 def headline(grading: Grading, outcomes: list[CaseOutcome]) -> str:
     """Return the one sentence that says it all, where there is one."""
-    if grading.answer.load_failure is not None:
-        return grading.answer.load_failure.message
+    failure = grading.answer.load_failure
+    if failure is not None:
+        return (
+            f"{failure.message} (line {failure.line})"
+            if failure.line and "line" not in failure.message
+            else failure.message
+        )
     failures = [case.failure for case in outcomes if case.failure is not None]
     if failures and len(failures) == len(outcomes) and all(failure.kind == "stub" for failure in failures):
         return "nothing is written yet: the stub still raises NotImplementedError"
     return "" if outcomes else "no case has that text in its id or title"
+
+
+def refuse_absent_device(name: str) -> None:
+    """Raise UsageError unless torch sees a device of this name."""
+    if not any(device.startswith(name.partition(":")[0]) for device in devices()):
+        seen = ", ".join(devices())
+        raise UsageError(
+            f"torch sees no device {name!r} here; it sees {seen}.",
+            hint="Without --device the family runs on a simulated device, which needs no hardware.",
+        )
 
 
 def devices() -> list[str]:

@@ -52,14 +52,20 @@ def script(outcomes: list[CaseOutcome], kata: str, seed: int, filename: str) -> 
     failing = [case for case in outcomes if case.failure is not None and _called(case)]
     if not failing:
         return ""
-    case = min(failing, key=lambda case: (case.failure.size if case.failure else 0))
+    case = min(failing, key=lambda case: case.failure.size if case.failure else 0)
     assert case.check is not None
     assert case.failure is not None
     exchanges = _called(case)
     last = exchanges[-1]
     name = f"repro_{kata.replace('-', '_')}.py"
     head = _HEAD.format(
-        kata=kata, case=case.id, title=case.title, seed=seed, message=_plain(case.failure.message), file=filename, script=name
+        kata=kata,
+        case=case.id,
+        title=case.title,
+        seed=seed,
+        message=_plain(case.failure.message),
+        file=filename,
+        script=name,
     )
     lines: list[str] = []
     if last.header["handle"] is not None:

@@ -1,8 +1,8 @@
 """Landlock: which files the sandbox may open, in a page of ctypes.
 
-Landlock binds the calling thread and what it starts later, so the process must have one thread when :func:`restrict` is
-called, and ``import torch`` must be over (the CUDA build starts helpers while it is imported). It is an allow-list without
-subtraction: :func:`around` grants a tree entry by entry where something inside it must stay hidden.
+Landlock binds the calling thread and what it starts later, so the process must have one thread when :func:`restrict`
+is called, and ``import torch`` must be over (the CUDA build starts helpers while it is imported). It is an allow-list
+without subtraction: :func:`around` grants a tree entry by entry where something inside it must stay hidden.
 """
 
 from __future__ import annotations
@@ -68,7 +68,10 @@ def readable(hidden: Iterable[Path]) -> Iterator[Path]:
 
 
 def restrict(read: Iterable[Path]) -> int:
-    """Confine this process to reading ``read``; no writing, no TCP, no signals to others. Returns the version used, 0 for none."""
+    """Confine this process to reading ``read``: no writing, no TCP, no signals to others.
+
+    Returns the version of Landlock that was used, 0 for none.
+    """
     version = abi()
     if version <= 0:
         return 0
@@ -90,7 +93,8 @@ def restrict(read: Iterable[Path]) -> int:
             os.close(descriptor)
 
     try:
-        for path in (*read, *SYSTEM_FILES, OWN_PROCESS):
+        paths: tuple[str | Path, ...] = (*read, *SYSTEM_FILES, OWN_PROCESS)
+        for path in paths:
             allow(path, _EXECUTE | _READ_FILE | _READ_DIR)
         for path in DEVICES:
             allow(path, _READ_FILE | _WRITE_FILE)

@@ -1,8 +1,8 @@
 """seccomp: what Landlock leaves open, refused by system call number.
 
-A classic BPF program, assembled by hand: new processes, sockets of every kind, signals to others, chmod and its kin, ptrace,
-io_uring, namespaces. Threads, and signals to the process itself (``abort``), keep working. Where Landlock is missing the filter also
-refuses every write by path. Loading it takes 0.4 ms; it covers all threads.
+A classic BPF program, assembled by hand: new processes, sockets of every kind, signals to others, chmod and its kin,
+ptrace, io_uring, namespaces. Threads, and signals to the process itself (``abort``), keep working. Where Landlock is
+missing the filter also refuses every write by path. Loading it takes 0.4 ms; it covers all threads.
 """
 
 from __future__ import annotations

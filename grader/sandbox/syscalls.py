@@ -1,7 +1,7 @@
 """System call numbers that the filter in :mod:`grader.sandbox.seccomp` names, by architecture.
 
-From the kernel's ``arch/x86/entry/syscalls/syscall_64.tbl`` and ``scripts/syscall.tbl`` (aarch64). Calls that an architecture lacks
-are left out of its table.
+From the kernel's ``arch/x86/entry/syscalls/syscall_64.tbl`` and ``scripts/syscall.tbl`` (aarch64). Calls that an
+architecture lacks are left out of its table.
 """
 
 from __future__ import annotations

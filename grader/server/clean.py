@@ -1,7 +1,7 @@
 """The clean server: has imported torch and pytest, and nothing of ``solutions/`` nor of a learner.
 
-It runs no tensor operation, ever: threads that torch makes would be missing in what is forked from it. A client asks for a grading by
-sending one end of a socket; the server forks a keeper that takes it from there.
+It runs no tensor operation, ever: threads that torch makes would be missing in what is forked from it. A client asks
+for a grading by sending one end of a socket; the server forks a keeper that takes it from there.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def preload() -> None:
     import safetensors.torch  # noqa: F401, PLC0415
     import torch  # noqa: F401, PLC0415
 
-    import grader.judge.main
-    import grader.probes.preload
+    import grader.judge.main  # noqa: PLC0415
+    import grader.probes.preload  # noqa: PLC0415
     import grader.sandbox.guest  # noqa: F401, PLC0415
 
     gc.collect()
@@ -41,7 +41,7 @@ def main(settings: dict[str, Any], fds: launch.Fds) -> None:
     door = socket.socket(fileno=fds["door"])
     if settings["model"] == "fork":
         preload()
-    model = settings["model"] if launch.trusted_model() == "fork" else "fresh"
+    model: launch.Model = settings["model"] if launch.trusted_model() == "fork" else "fresh"
     settings = settings | {"model": model}
     keepers: set[int] = set()
     while True:

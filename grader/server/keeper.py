@@ -40,7 +40,17 @@ class Keeper:
         other.close()
 
     def _judge_settings(self) -> dict[str, Any]:
-        return {"parent": os.getpid(), "request": self._request, "call_seconds": self._settings["call_seconds"], "model": self._settings["model"]}
+        return {
+            "parent": os.getpid(),
+            "request": self._request,
+            "call_seconds": self._settings["call_seconds"],
+            "model": self._settings["model"],
+        }
+
+    def _layers(self) -> list[str]:
+        """A real accelerator opens devices, maps memory and starts threads as it likes: a process of its own must do there."""
+        real = self._request.get("device", "") not in ("", "cpu", "sim")
+        return [] if real else self._settings["layers"]
 
     def run(self) -> None:
         """Serve the judge until it ends or the client goes away; then leave nothing behind."""
@@ -78,7 +88,7 @@ class Keeper:
             "read": self._settings["read"],
             "memory": message["memory"],
             "cpu_seconds": message["cpu_seconds"],
-            "layers": self._settings["layers"],
+            "layers": self._layers(),
         }
         fds = {"channel": theirs.fileno(), "diagnostics": writes[0], "stdout": writes[1], "stderr": writes[1]}
         pid = launch.start(self._settings["model"], "guest", settings, fds, launch.bare_environment(str(scratch)))

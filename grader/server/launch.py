@@ -55,7 +55,7 @@ def bare_environment(home: str) -> dict[str, str]:
 
 
 def start(model: Model, role: str, settings: dict[str, Any], fds: Fds, environment: dict[str, str]) -> int:
-    """Start a process in a session of its own and return its id. It runs ``main(settings, fds)`` of the role's module."""
+    """Start a process in a session of its own and return its id; it runs ``main(settings, fds)`` of the role."""
     return (_fork if model == "fork" else _spawn)(role, settings, fds, environment)
 
 
@@ -110,7 +110,7 @@ def _only(fds: Fds) -> Fds:
     sys.stdin = open(0, encoding="utf-8", closefd=False)
     sys.stdout = open(1, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
     sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
-    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc]
     return kept
 
 

@@ -391,7 +391,7 @@ def test_returned_cache_stays_as_it_was(check, rng):
 
 
 def cost_of_a_step(check, rng, past, new):
-    """The counted cost of `new` tokens behind `past` cached ones, and what the contract allows; B = 2, d_model = 32."""
+    """Count what `new` tokens behind `past` cached ones cost, beside what the contract allows."""
     attention = check.module(d_model=32, n_heads=4)
     cache = (rng.normal(2, 4, past, 8), rng.normal(2, 4, past, 8))
     cost = attention.run(rng.normal(2, new, 32), cache).cost

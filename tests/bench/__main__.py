@@ -1,7 +1,7 @@
 """What `make bench` shows: how long commands and gradings take, as medians of ratios measured side by side.
 
-Every repetition runs each command once, next to what it is compared with, so that a machine that slows down slows both. The
-first repetition is thrown away: it fills caches.
+Every repetition runs each command once, next to what it is compared with, so that a machine that slows down slows
+both. The first repetition is thrown away: it fills caches.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from grader import catalog
+from grader.judge import mistakes
 from grader.session import Request, Session
 
 KATA = "mha"
@@ -87,16 +88,19 @@ def gradings(session: Session) -> list[Row]:
     """Return the gradings that are timed on a server that has already started."""
     kata = catalog.find(KATA)
     reference = kata.reference()
-    wrong = reference.replace("math.sqrt(self.d_head)", "math.sqrt(self.d_head * self.n_heads)")
-    assert wrong != reference
+    mistaken = mistakes.load(kata)[0].applied_to(reference)
 
     def grading(source: str, verdict: str) -> None:
         report = session.grade(Request(KATA, source, kata.filename))
-        assert report["verdict"] == verdict, report["message"]
+        if report["verdict"] != verdict:
+            wrong = [f"{case['id']}: {case['message']}" for case in report["cases"] if case["outcome"] == "failed"]
+            sys.exit(
+                f"{KATA} {report['verdict']} with seed {report['seed']}: {report['message']} {'; '.join(wrong[:3])}"
+            )
 
     return [
         Row(f"{KATA}, all families, passing", lambda: grading(reference, "passed")),
-        Row(f"{KATA}, all families, failing, with diagnosis", lambda: grading(wrong, "failed")),
+        Row(f"{KATA}, all families, failing, with diagnosis", lambda: grading(mistaken, "failed")),
     ]
 
 

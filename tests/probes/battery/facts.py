@@ -1,5 +1,4 @@
 """Facts about the simulated device itself, for a process in which it is registered."""
-# ruff: noqa: D401 - the docstring of a fact is a sentence, as that of a test
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ def test_one_number(check):
     check(torch.tensor([3.0], dtype=torch.float64))
 
 
-@pytest.mark.derive()
+@pytest.mark.derive
 def test_negative_numbers_too(check):
     """Signs survive."""
     check(torch.tensor([[1.0, -2.0, 4.0], [0.5, 8.0, -16.0]], dtype=torch.float64))

@@ -1,0 +1,64 @@
+"""For authors of katas: dev check."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from grader import catalog
+from grader.cli.base import App, KataCommand, examples, kata_names
+from grader.errors import UsageError
+from grader.language import _
+
+BEGIN, END = "<!-- score:begin -->", "<!-- score:end -->"
+
+
+@click.group("dev", short_help="For authors of katas.")
+def dev_command() -> None:
+    """Tools for writing katas; docs/writing-a-kata.md says how they are made."""
+
+
+@dev_command.command("check", cls=KataCommand, epilog=examples("kata dev check mha", "kata dev check --all"))
+@click.argument("kata", required=False, shell_complete=kata_names)
+@click.option("--all", "every", is_flag=True, help="All katas; writes the score into README.md.")
+@click.option("--seeds", type=click.IntRange(1), default=20, show_default=True, help="Seeds for each reference.")
+@click.pass_obj
+def check_command(app: App, kata: str | None, every: bool, seeds: int) -> None:
+    """Hold KATA to the rules: stub, reference, bank of mistakes, correct and wrong answers, texts and shape comments."""
+    from grader import session  # noqa: PLC0415 - starts torch
+
+    if not every and kata is None:
+        raise UsageError(_("Name a kata, or use --all."))
+    with session.open() as opened:
+        from grader.dev import check  # noqa: PLC0415 - while the server starts
+
+        chosen = list(catalog.katas().values()) if every else [app.kata(kata)]
+        scores = []
+        for one in chosen:
+            scores.append(check.check(one, opened, seeds, lambda step, one=one: _tell(f"{one.id}: {step}")))
+            _tell("")
+            for problem in scores[-1].problems:
+                click.echo(f"{one.id}: {problem}")
+    score = check.table(scores)
+    click.echo(score)
+    if every:
+        _write_score(score)
+    if any(one.problems for one in scores):
+        raise click.exceptions.Exit(1)
+
+
+def _tell(text: str) -> None:
+    if sys.stderr.isatty():
+        click.echo(f"\r\x1b[K{text[:78]}", nl=False, err=True)
+
+
+def _write_score(score: str) -> None:
+    """Put the score where the README of a clone has a place for it."""
+    readme: Path = catalog.content_root() / "README.md"
+    if not readme.is_file():
+        return
+    text = readme.read_text(encoding="utf-8")
+    place: Any = re.compile(f"{BEGIN}.*?{END}", re.DOTALL)
+    readme.write_text(place.sub(lambda _match: f"{BEGIN}\n{score}\n{END}", text), encoding="utf-8")

@@ -1,0 +1,116 @@
+"""Holding katas to the rules, and keeping the score: what is rejected that must be, what is accepted that must be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from grader.catalog import FAMILIES, Kata
+from grader.dev import files
+from grader.dev.answers import Known, known_answers
+from grader.session import Request, Session
+
+SEEDS: Final = 20
+NOTHING_WRITTEN: Final = "nothing is written yet: the stub still raises NotImplementedError"
+
+Report = dict[str, Any]
+
+
+@dataclass
+class Score:
+    """How many of the known answers to a kata were judged as they must be."""
+
+    kata: str
+    rejected: dict[str, list[int]] = field(default_factory=dict)
+    accepted: list[int] = field(default_factory=lambda: [0, 0])
+    named: list[int] = field(default_factory=lambda: [0, 0])
+    problems: list[str] = field(default_factory=list)
+
+    def count(self, known: Known, right: bool) -> None:
+        """Take the outcome of one answer."""
+        if known.kind == "stub":
+            return
+        counts = self.accepted if known.accepted else self.rejected.setdefault(known.family, [0, 0])
+        counts[0] += right
+        counts[1] += 1
+
+    @property
+    def all_rejected(self) -> tuple[int, int]:
+        """Wrong answers rejected, and all of them."""
+        return sum(c[0] for c in self.rejected.values()), sum(c[1] for c in self.rejected.values())
+
+
+def check(
+    kata: Kata, session: Session, seeds: int = SEEDS, on_step: Callable[[str], None] = lambda name: None
+) -> Score:
+    """Hold a kata to every rule. The problems of the score say what breaks one."""
+    from grader.dev import shapes  # noqa: PLC0415 - imports torch
+
+    score = Score(kata.id)
+    on_step("files")
+    score.problems += [*files.problems(kata), *shapes.problems(kata)]
+    for known in known_answers(kata):
+        for seed in range(seeds if known.kind == "reference" else 1):
+            on_step(f"{known.kind} {known.name}")
+            request = Request(kata.id, known.source, kata.filename, seed=seed if known.kind == "reference" else None)
+            report = session.grade(request)
+            problem = _problem(known, kata, report)
+            score.count(known, not problem)
+            if problem:
+                score.problems.append(f"{known.kind} {known.name} (seed {report['seed']}): {problem}")
+            if known.kind == "mistake":
+                score.named[0] += [mistake["id"] for mistake in report["mistakes"]][:1] == [known.mistake]
+                score.named[1] += 1
+    return score
+
+
+def _problem(known: Known, kata: Kata, report: Report) -> str:
+    """Return what is wrong about a report, given what is known of the answer; empty for nothing."""
+    failing = [case for case in report["cases"] if case["outcome"] not in ("passed", "skipped")]
+    if known.accepted:
+        if report["verdict"] != "passed":
+            return f"not accepted: {report['message'] or failing[0]['id'] + ': ' + failing[0]['message']}"
+        if known.kind == "reference" and list(report["families"]) != [f for f in FAMILIES if f in kata.families]:
+            return f"runs the families {', '.join(report['families'])}, kata.toml lists {', '.join(kata.families)}"
+        return "carries a diagnosis" if report["mistakes"] else ""
+    if report["verdict"] != "failed":
+        return f"not rejected: {report['verdict']} {report['message']}".strip()
+    if known.kind == "stub":
+        return "" if report["message"] == NOTHING_WRITTEN else f"fails with {report['message']!r}"
+    if known.family not in {case["family"] for case in failing}:
+        return f"rejected, but by no case of the family {known.family}"
+    if known.kind == "mistake" and known.mistake not in [mistake["id"] for mistake in report["mistakes"]]:
+        return "rejected, but not named"
+    return ""
+
+
+def table(scores: Iterable[Score]) -> str:
+    """Return the score as a Markdown table."""
+    scores = list(scores)
+    lines = [
+        f"| kata | wrong answers rejected | {' | '.join(FAMILIES)} | correct answers accepted | mistakes named first |",
+        f"|---|---|{'---|' * len(FAMILIES)}---|---|",
+    ]
+    for score in scores:
+        families = [_ratio(score.rejected[f]) if f in score.rejected else "" for f in FAMILIES]
+        cells = [f"`{score.kata}`", _ratio(score.all_rejected), *families, _ratio(score.accepted), _ratio(score.named)]
+        lines.append(f"| {' | '.join(cells)} |")
+    if len(scores) > 1:
+        families = [_ratio(_sum(s.rejected[f] for s in scores if f in s.rejected)) for f in FAMILIES]
+        totals = [_sum(s.all_rejected for s in scores), _sum(s.accepted for s in scores), _sum(s.named for s in scores)]
+        cells = ["**all**", _ratio(totals[0]), *families, _ratio(totals[1]), _ratio(totals[2])]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _ratio(counts: Iterable[int]) -> str:
+    done, total = counts
+    return f"{done}/{total}"
+
+
+def _sum(pairs: Iterable[Iterable[int]]) -> tuple[int, int]:
+    done, total = 0, 0
+    for first, second in pairs:
+        done, total = done + first, total + second
+    return done, total
