@@ -9,9 +9,12 @@ import sys
 import tarfile
 import zipfile
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from grader import __version__, catalog
 from grader.sandbox import landlock
@@ -39,6 +42,26 @@ def build(target: str, source: Path, into: Path) -> Path:
     return built
 
 
+def hide_undeclared(packages: Path) -> None:
+    """Let no borrowed module be found that the wheel does not depend on, directly or through others."""
+    (own,) = packages.glob("kata-*.dist-info")
+    needed: set[str] = set()
+    asked = [Requirement(text) for text in metadata.Distribution.at(own).requires or ()]
+    while asked:
+        one = asked.pop()
+        name = canonicalize_name(one.name)
+        if name not in needed and (one.marker is None or one.marker.evaluate({"extra": ""})):
+            needed.add(name)
+            asked += [Requirement(text) for text in metadata.distribution(name).requires or ()]
+    owners = metadata.packages_distributions()
+    hidden = [
+        module
+        for module, distributions in owners.items()
+        if module != "grader" and needed.isdisjoint(map(canonicalize_name, distributions))
+    ]
+    (packages / "undeclared.pth").write_text(f"import sys; sys.modules.update(dict.fromkeys({hidden!r}))\n")
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A wheel, built from the source distribution as a packager would."""
@@ -58,6 +81,7 @@ def kata(wheel: Path, tmp_path_factory, fresh_python, borrow, neutral_environmen
     result = run(*pip, "install", "--no-deps", "--no-index", wheel)
     assert result.returncode == 0, result.stderr
     packages = borrow(python)
+    hide_undeclared(packages)
     folder = tmp_path_factory.mktemp("elsewhere")
     variables = neutral_environment | {"KATA_HOME": str(folder / "home"), "LANG": "C.UTF-8", "COLUMNS": "80"}
 

@@ -30,19 +30,17 @@ def _side(value: Any, side: str) -> Any:
     return value
 
 
-def cast(tree: Any, *dtypes: torch.dtype) -> Any:
-    """Cast the float tensors of a tree through these dtypes; the same tensor stays one object."""
+def cast(tree: Any, *dtypes: torch.dtype, copy: bool = False) -> Any:
+    """Cast the float tensors of a tree through these dtypes, or copy them; the same tensor stays one object."""
     done: dict[int, torch.Tensor] = {}
 
     def walk(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
-            if not value.is_floating_point():
-                return value
             if id(value) not in done:
                 result = value
-                for dtype in dtypes:
+                for dtype in dtypes if value.is_floating_point() else ():
                     result = result.to(dtype)
-                done[id(value)] = result
+                done[id(value)] = result.clone() if copy and result is value else result
             return done[id(value)]
         if isinstance(value, (tuple, list)):
             return type(value)(map(walk, value))

@@ -20,8 +20,9 @@ from grader.judge.failure import Failure, Satisfied, from_reply, raised_types, u
 from grader.judge.grading import Grading
 from grader.judge.lanes import Backend
 from grader.judge.numbers import Numbers
-from grader.judge.observed import Cost, cost_of, observed_failure, remarks_of, tensor_nodes
+from grader.judge.observed import Cost, contract_failure, cost_of, device_failure, remarks_of, tensor_nodes
 from grader.judge.results import Exchange, GivenDevice, Result
+from grader.sandbox.host import Lost
 from grader.sandbox.wire import DeviceName, Packer, Tree, Unpacker, WireError, dtype_name, strings, tensors_in
 
 
@@ -43,14 +44,21 @@ class Check:
     """What a case calls. One for each case and variant."""
 
     def __init__(
-        self, grading: Grading, variant: Variant, numbers: Numbers, backend: Backend, forget: list[int]
+        self,
+        grading: Grading,
+        variant: Variant,
+        numbers: Numbers,
+        backend: Backend,
+        forget: list[int],
+        twin: Check | None = None,
     ) -> None:
         self.grading, self.variant, self.numbers, self.backend = grading, variant, numbers, backend
         self.exchanges: list[Exchange] = []
         self.remarks: list[tuple[str, int]] = []
         self.judges = True
         self.handles: list[int] = []
-        self._forget = forget
+        self._forget, self._twin = forget, twin
+        self.unbuilt: list[Module] = []
         self._expected: tuple[type[BaseException], ...] = ()
         self._judged = 0
 
@@ -63,6 +71,11 @@ class Check:
     def family(self) -> str:
         """The family of the variant."""
         return self.variant.family
+
+    @property
+    def expects_an_error(self) -> bool:
+        """Whether this is inside ``raises``."""
+        return bool(self._expected)
 
     @property
     def device(self) -> Result:
@@ -193,6 +206,8 @@ class Check:
 
     def settle(self) -> None:
         """Judge everything that was asked for. Raises the first failure."""
+        for module in list(self.unbuilt):
+            module.build()
         while self._judged < len(self.exchanges):
             exchange = self.exchanges[self._judged]
             self._judged += 1
@@ -202,6 +217,15 @@ class Check:
             except Failure as failure:
                 failure.call, failure.size = failure.call or exchange.call, failure.size or exchange.size
                 raise
+
+    def receive_the_rest(self) -> None:
+        """Take in the replies that a failure left unread, for those who look at them in another way."""
+        for exchange in self.exchanges:
+            if not exchange.settled and exchange.asked is not None:
+                try:
+                    self._receive(exchange)
+                except (Failure, Lost):
+                    return
 
     def _settle_up_to(self, exchange: Exchange) -> None:
         if not exchange.settled:
@@ -233,8 +257,6 @@ class Check:
             self._judge_value(exchange)
 
     def _judge_module(self, exchange: Exchange) -> None:
-        if self.judges:
-            self._reference(exchange)
         if exchange.header["wants_module"]:
             failure = missing_parameters(exchange.reply, exchange.trees["state"])
             if failure is not None:
@@ -242,39 +264,54 @@ class Check:
 
     def _judge_value(self, exchange: Exchange) -> None:
         reply, variant = exchange.reply, self.variant
+        self.remarks += [remark for remark in remarks_of(reply) if remark not in self.remarks]
+        if variant.family == "contract":
+            failure = contract_failure(exchange)
+            if failure is not None:
+                raise failure
         on_device = exchange.header["handle"] is not None or any(map(lives_on_a_device, exchange.trees.values()))
-        failure = observed_failure(
-            reply, variant.device if on_device and variant.device != "cpu" else "", exchange.names
-        )
+        failure = device_failure(reply, variant.device if on_device and variant.device != "cpu" else "", exchange.names)
         if failure is not None:
             raise failure
-        self.remarks += [remark for remark in remarks_of(reply) if remark not in self.remarks]
         if exchange.compared:
-            # An answer may detach what it returns besides its result; the result itself must carry the graph.
-            carries = [index == 0 or node["grad"] is True for index, node in enumerate(tensor_nodes(reply["value"]))]
-            exchange.want, exchange.want_grads = self._reference(exchange, carries if variant.grad else None)
-        if exchange.compared and variant.compares_values:
-            mismatch = comparison.compare(exchange.value, exchange.want, self.dtype, exchange.names)
-            if mismatch is not None:
-                raise Failure(mismatch.kind, mismatch.message)
-            if variant.grad:
-                _compare_gradients(exchange.grads, exchange.want_grads, self.dtype)
+            self._compare(exchange)
         modified = strings(reply.get("modified", []))
         if modified:
             raise Failure("modified", f"your code changed its input {', '.join(modified)} in place")
 
+    def _compare(self, exchange: Exchange) -> None:
+        grad = self.variant.grad
+        # An answer may detach what it returns besides its result; the result itself must carry the graph.
+        carries = [index == 0 or node["grad"] is True for index, node in enumerate(tensor_nodes(exchange.reply["value"]))]
+        known = None if grad else self._known_want(exchange)
+        if known is not None:
+            exchange.want = known
+        else:
+            exchange.want, exchange.want_grads = self._reference(exchange, carries if grad else None)
+        mismatch = comparison.compare(exchange.value, exchange.want, self.dtype, exchange.names)
+        if mismatch is not None:
+            raise Failure(mismatch.kind, mismatch.message)
+        if grad:
+            _compare_gradients(exchange.grads, exchange.want_grads, self.dtype)
+
+    def _known_want(self, exchange: Exchange) -> Tree:
+        """What the reference returned for the same call in another variant of the same dtype."""
+        if self._twin is None or self._twin.dtype != self.dtype:
+            return None
+        index = self.exchanges.index(exchange)
+        return self._twin.exchanges[index].want if index < len(self._twin.exchanges) else None
+
     def _reference(self, exchange: Exchange, through: list[bool] | None = None) -> tuple[Tree, dict[str, Any]]:
         """Run the reference in float64 on inputs of its own, rounded as the answer's were."""
-        packer = Packer()
-        packed = exchange.header | {
-            key: packer.pack(cast(want(tree), self.dtype, torch.float64)) for key, tree in exchange.trees.items()
-        }
-        packed |= {"dtype": "float64", "device": "cpu", "trace": None, "cost": False, "through": through, "forget": []}
-        reply, tensors = self.grading.reference(packed, packer.tensors)
-        if reply["kind"] == "built":
+        reference, handle = self.grading.reference, exchange.header["handle"]
+        trees = {key: cast(want(tree), self.dtype, torch.float64, copy=True) for key, tree in exchange.trees.items()}
+        if exchange.header["op"] == "build":
+            reference.build(exchange.header, trees["args"], trees["kwargs"], trees["state"])
             return None, {}
-        tree = Unpacker(tensors)
-        return tree.unpack(reply["value"]), {name: tree.unpack(node) for name, node in reply.get("grads", [])}
+        if handle is not None and not reference.has(handle):
+            builds = [e for e in self.exchanges if e.header["op"] == "build" and e.header["handle"] == handle]
+            self._reference(builds[-1])
+        return reference.call(exchange.header, trees["args"], trees["kwargs"], through)
 
     def _expect(self, exchange: Exchange) -> None:
         """Inside ``raises``: the answer must raise, and so does the reference, or the case is wrong."""

@@ -85,7 +85,7 @@ class Replay:
 def diagnose(grading: Grading, outcomes: list[CaseOutcome]) -> list[Diagnosis]:
     """Return the mistakes that reproduce what the answer did, the most telling first; empty where none does."""
     failing = [case for case in outcomes if case.failure is not None and _comparable(case)]
-    passing = [case for case in outcomes if case.outcome == "passed" and _comparable(case)]
+    passing = [case for case in outcomes if case.outcome == "passed" and not case.aside and _comparable(case)]
     if not failing or grading.answer.load_failure is not None or all(_is_stub(case) for case in failing):
         return []
     if any(case.variant.device == SIMULATED for case in failing):

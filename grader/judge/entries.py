@@ -47,7 +47,10 @@ class Module:
         self._text = f"{signature.name}({described(args, kwargs, ())})"
         initial = check.grading.initial_parameters(signature, args, kwargs)
         self._state = {name: check.numbers.weights_like(value) for name, value in initial.items()}
-        self._build()
+        self._built = False
+        check.unbuilt.append(self)
+        if check.expects_an_error:
+            self.build()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Result:
         """Call it, compared."""
@@ -73,11 +76,19 @@ class Module:
 
     def set(self, **parameters: torch.Tensor) -> Module:
         """Overwrite parameters in both; ``__`` stands for a dot."""
-        self._state |= {name.replace("__", "."): value for name, value in parameters.items()}
-        self._build()
+        self._state = self._state | {name.replace("__", "."): value for name, value in parameters.items()}
+        if self._built:
+            self._built = False
+            self._check.unbuilt.append(self)
         return self
 
-    def _build(self) -> None:
+    def build(self) -> None:
+        """Build it now, unless it is built."""
+        if self._built:
+            return
+        self._built = True
+        if self in self._check.unbuilt:
+            self._check.unbuilt.remove(self)
         args, kwargs = self._arguments
         header = {
             **{"op": "build", "entry": self._signature.name, "handle": self._handle, "train": self._training},
@@ -86,6 +97,7 @@ class Module:
         self._check.ask(header, {"args": args, "kwargs": kwargs, "state": self._state}, self._text, (), compared=True)
 
     def _call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, compared: bool) -> Result:
+        self.build()
         names = () if method else self._signature.names
         header = _header(names, handle=self._handle, method=method, train=self._training, grad=self._check.variant.grad)
         text = f"{self._text}{'.' + method if method else ''}({described(args, kwargs, names)})"

@@ -10,13 +10,12 @@ from typing import Any, Final
 import torch
 
 from grader.catalog import Kata
-from grader.judge.lanes import Answer, Header, Local, Reference, Tensors
-from grader.sandbox.host import Reply
+from grader.judge.lanes import Answer, Reference, Tensors
 from grader.sandbox.keeper_line import KeeperLine
 
 SEED_OF_CALLS: Final = 20170612
 """Every call starts from this state of torch's generator, in answer, reference and mistakes; no value is graded through it."""
-SANDBOXES_AHEAD: Final = 3
+SANDBOXES_AHEAD: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,23 +37,15 @@ class Grading:
         self.answer = Answer(kata, source, filename, keeper)
         self.answer.prepare(SANDBOXES_AHEAD)
         self.reference_text = kata.reference()
-        self._reference = Reference(self.reference_text, str(kata.solution / "reference.py"))
+        self.reference = Reference(self.reference_text, str(kata.solution / "reference.py"))
         self._initial: dict[str, Tensors] = {}
         self._handles = 0
-        self.signatures = {name: signature(self._reference, self.reference_text, name) for name in kata.entry}
+        self.signatures = {name: signature(self.reference, self.reference_text, name) for name in kata.entry}
 
     def next_handle(self) -> int:
         """Number the modules of the grading."""
         self._handles += 1
         return self._handles
-
-    def reference(self, header: Header, tensors: Tensors) -> Reply:
-        """Let the reference do one operation; its exceptions come through."""
-        return self._reference.request(header, tensors)
-
-    def release(self, handles: list[int]) -> None:
-        """Take back the reference's modules of a case that is over."""
-        self._reference.release(handles)
 
     def initial_parameters(self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensors:
         """Return the parameters of a freshly built reference module, always the same; nothing where it refuses to be built."""
@@ -64,14 +55,14 @@ class Grading:
         if key not in self._initial:
             torch.default_generator.manual_seed(SEED_OF_CALLS)
             try:
-                model = self._reference.executor.namespace[signature.name](*args, **kwargs)
+                model = self.reference.executor.namespace[signature.name](*args, **kwargs)
             except Exception:  # noqa: BLE001 - the exchange that follows tells whether it was expected
                 return {}
             self._initial[key] = {name: parameter.detach() for name, parameter in model.named_parameters()}
         return self._initial[key]
 
 
-def signature(reference: Local, text: str, name: str) -> Signature:
+def signature(reference: Reference, text: str, name: str) -> Signature:
     """Read off the reference what an entry is called with and what it returns."""
     entry = reference.executor.namespace[name]
     is_class = inspect.isclass(entry)

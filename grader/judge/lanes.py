@@ -13,12 +13,16 @@ from grader.judge.failure import Failure, from_ending, from_reply
 from grader.sandbox.executor import Executor
 from grader.sandbox.host import GradingTimeout, Reply, Sandbox, SandboxEnded, Ticket
 from grader.sandbox.keeper_line import KeeperLine
+from grader.sandbox.wire import Unpacker
 from grader.text import clean
 
 SECONDS_AFTER_A_TIMEOUT: Final = (2.0, 1.0, 0.5)
 """After the first timeout each further call gets less: an endless loop costs its own deadline once, not once a case."""
-LANE_OF_FAMILY: Final = {"device": "device", "contract": "contract"}
-"""The device cannot be unregistered and the tracer's spies cannot be removed: these families have a sandbox to themselves."""
+LANE_OF_FAMILY: Final = {"device": "device"}
+"""The simulated device cannot be unregistered: its family has a sandbox to itself."""
+
+REFERENCE: Final = {"dtype": "float64", "device": "cpu", "trace": None, "cost": False, "through": None}
+"""How the reference runs, whatever the answer's variant is."""
 
 Asked = Ticket | Reply
 Header = dict[str, Any]
@@ -47,34 +51,42 @@ class Local:
         return (self.executor.build if header["op"] == "build" else self.executor.call)(header, tensors)
 
 
-class Reference(Local):
-    """The model answer. Building a module takes longer than calling it, so modules of the same make are used again."""
+class Reference:
+    """The model answer, called directly. Building a module takes longer than calling it, so modules of a make are used again."""
 
     def __init__(self, source: str, filename: str) -> None:
-        super().__init__(source, filename)
+        self.executor = Executor(filename)
+        self.executor.load(source)
         self._idle: dict[str, list[torch.nn.Module]] = {}
         self._makes: dict[int, str] = {}
 
-    def request(self, header: Header, tensors: Tensors) -> Reply:
-        """Do one operation."""
-        if header["op"] != "build" or not header["wants_module"]:
-            return super().request(header, tensors)
-        make = f"{header['entry']}{header['args']}{header['kwargs']}"
+    def build(self, header: Header, args: Any, kwargs: Any, state: Any) -> None:
+        """Build a module, or take one of the same make that is idle; exceptions of its constructor come through."""
+        make = f"{header['entry']}{args}{kwargs}"
+        handle = header["handle"]
         idle = self._idle.get(make)
-        if idle:
-            self.executor.adopt(header["handle"], idle.pop(), header["state"], tensors)
-            reply: Reply = {"kind": "built", "parameters": []}, {}
+        if idle and header["wants_module"]:
+            self.executor.adopt(handle, idle.pop(), state)
         else:
-            reply = super().request(header, tensors)
-        self._makes[header["handle"]] = make
-        return reply
+            self.executor.build_from(header | REFERENCE, args, kwargs, state)
+        self._makes[handle] = make
+
+    def has(self, handle: int) -> bool:
+        """Whether the module of this number was built."""
+        return handle in self._makes
+
+    def call(self, header: Header, args: Any, kwargs: Any, through: list[bool] | None) -> tuple[Any, Tensors]:
+        """Call it; returns what it returned, and its gradients by name."""
+        reply, snapshot = self.executor.call_with(header | REFERENCE | {"through": through}, args, kwargs)
+        tree = Unpacker(snapshot.tensors)
+        return tree.unpack(reply["value"]), {name: tree.unpack(node) for name, node in reply.get("grads", [])}
 
     def release(self, handles: list[int]) -> None:
         """Take back the modules of a case that is over."""
         for handle in handles:
-            module = self.executor.module(handle)
-            if module is not None and handle in self._makes:
-                self._idle.setdefault(self._makes.pop(handle), []).append(module)
+            make, module = self._makes.pop(handle, ""), self.executor.module(handle)
+            if make and module is not None:
+                self._idle.setdefault(make, []).append(module)
         self.executor.forget(handles)
 
 

@@ -118,7 +118,7 @@ class Judge:
         if not plugin.problems:
             plugin.finish()
         if plugin.problems:
-            raise RuntimeError("\n".join(plugin.problems))
+            raise RuntimeError(plugin.problems[0])
         document = self._document(grading, plugin.in_order)
         grading.answer.close()
         return document
@@ -206,6 +206,7 @@ def run_pytest(cases: Path, plugin: JudgePlugin, grading_seconds: float) -> int:
     arguments = [
         str(cases),
         f"--rootdir={cases.parent}",
+        "--maxfail=1",  # nothing but a fault of our own fails a case here
         *("-c", os.devnull, "--noconftest", "--assert=plain", "--import-mode=importlib", "-p", "pytest_timeout"),
         *(f"--timeout={grading_seconds + SECOND_NET_SECONDS}", "--timeout-method=signal"),
         *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.judge.failure import Failure
 from grader.text import clean
+
+if TYPE_CHECKING:
+    from grader.judge.results import Exchange
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +31,25 @@ class Cost:
         return self.madds + self.elems
 
 
-def observed_failure(reply: dict[str, Any], device: str, names: tuple[str, ...]) -> Failure | None:
-    """Return the failure that the observations of a call amount to, if any. ``device`` is where the result must be, or empty."""
-    seen = _seen(reply)
-    for name, line in _findings(seen.get("forbidden")):
-        return Failure("forbidden", f"{name} is out of bounds in this kata", line=line)
+def contract_failure(exchange: Exchange) -> Failure | None:
+    """Return the failure for a forbidden call or a changed input, if there was one."""
+    for name, line in _findings(_seen(exchange.reply).get("forbidden")):
+        return Failure("forbidden", f"{name} is out of bounds in this kata", line=line, call=exchange.call)
+    modified = exchange.reply.get("modified")
+    if type(modified) is list and modified:
+        names = clean(", ".join(map(str, modified)), 200)
+        return Failure("modified", f"your code changed its input {names} in place", call=exchange.call)
+    return None
+
+
+def device_failure(reply: dict[str, Any], device: str, names: tuple[str, ...]) -> Failure | None:
+    """Return the failure for a result that is not on ``device`` (if one is given) or for traffic, if there was any."""
     for index, node in enumerate(tensor_nodes(reply.get("value"))):
         where = str(node.get("device"))
         if device and where.partition(":")[0] != device:
             label = f"`{names[index]}`" if index < len(names) and names[index] else "the result"
             return Failure("device", f"{label} is on {clean(where, 20)}, but the inputs are on {device}:0")
-    for message, line in _findings(seen.get("traffic")):
+    for message, line in _findings(_seen(reply).get("traffic")):
         return Failure("traffic", message, line=line)
     return None
 

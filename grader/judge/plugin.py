@@ -7,6 +7,7 @@ counts are the outcomes that the runner collects.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -83,17 +84,17 @@ class JudgePlugin:
     def pytest_pyfunc_call(self, pyfuncitem: pytest.Function) -> bool:
         """Run a case in its variants. What the answer does wrong does not come up to pytest."""
         case, variants = pyfuncitem.stash[_PLAN]
-        for variant in variants:
-            self._runner.run(case, variant)
+        self._runner.run(case, variants)
         return True
 
     def pytest_exception_interact(self, call: pytest.CallInfo[Any]) -> None:
         """Whatever a case raises besides is a fault of our own."""
         if call.excinfo is not None:
-            self.problems.append(f"{call.excinfo.exconly()}\n{call.excinfo.getrepr(style='short')}")
+            where = " < ".join(f"{Path(e.path).name}:{e.lineno + 1}" for e in reversed(call.excinfo.traceback[-4:]))
+            self.problems.append(f"{call.excinfo.exconly()} ({where})")
 
     def _variants(self, item: pytest.Function) -> list[Variant]:
-        family = next((mark.name for mark in item.iter_markers() if mark.name in FAMILIES), CORE)
+        family = _family(item)
         marks = list(item.iter_markers("derive"))
         chosen = tuple(name for mark in marks for name in mark.args) if marks else None
         return variants_of(family, chosen, self._grading.kata.families, self._device)
@@ -103,6 +104,10 @@ class JudgePlugin:
 
 
 _PLAN: pytest.StashKey[tuple[Case, list[Variant]]] = pytest.StashKey()
+
+
+def _family(item: pytest.Function) -> str:
+    return next((mark.name for mark in item.iter_markers() if mark.name in FAMILIES), CORE)
 
 
 def _case(item: pytest.Function, position: int) -> Case:
@@ -115,4 +120,4 @@ def _case(item: pytest.Function, position: int) -> Case:
         given = own | {"check": check, "rng": rng}
         item.function(**{name: given[name] for name in names})
 
-    return Case(item.originalname or item.name, ", ".join(map(str, own.values())), about, position, run)
+    return Case(item.originalname or item.name, ", ".join(map(str, own.values())), about, _family(item), position, run)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from grader.judge.lanes import Asked
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Exchange:
     """One operation: what was asked of the answer, what it did, what the reference did."""
 

@@ -72,9 +72,9 @@ class Executor:
         module = self._modules.get(handle)
         return module if isinstance(module, _Module) else None
 
-    def adopt(self, handle: int, module: torch.nn.Module, state: Any, tensors: Tensors) -> None:
+    def adopt(self, handle: int, module: torch.nn.Module, state: Tensors) -> None:
         """Use a module once more, under a new number and with new parameters."""
-        _fill(module, Unpacker(tensors).unpack(state))
+        _fill(module, state)
         self._modules[handle] = module
 
     def build(self, header: Header, tensors: Tensors) -> tuple[Header, Tensors]:
@@ -85,7 +85,10 @@ class Executor:
         self.forget(header["forget"])
         observe.ready(header["device"])
         tree = Unpacker(tensors)
-        args, kwargs, state = (tree.unpack(header[key]) for key in ("args", "kwargs", "state"))
+        return self.build_from(header, *(tree.unpack(header[key]) for key in ("args", "kwargs", "state")))
+
+    def build_from(self, header: Header, args: Any, kwargs: Any, state: Any) -> tuple[Header, Tensors]:
+        """Build a module from arguments that are there."""
         _manual_seed(header["seed"])
         module = self._entry(header["entry"])(*args, **kwargs)
         parameters: list[Any] = []
@@ -100,14 +103,19 @@ class Executor:
 
     def call(self, header: Header, tensors: Tensors) -> tuple[Header, Tensors]:
         """Call a function, a module or a method of it. Answers with the tree of what came back and what was observed."""
+        observe.ready(header["device"])
+        tree = Unpacker(tensors)
+        reply, snapshot = self.call_with(header, tree.unpack(header["args"]), tree.unpack(header["kwargs"]))
+        return reply, snapshot.tensors
+
+    def call_with(self, header: Header, args: Any, kwargs: Any) -> tuple[Header, Snapshot]:
+        """Call something with arguments that are there."""
         owner, target = self._target(header)
         module = owner if isinstance(owner, _Module) else None
         weights = _parameters(module) if module is not None else {}
         if module is not None:
             module.train(bool(header["train"]))
-        observe.ready(header["device"])
-        tree = Unpacker(tensors)
-        args, kwargs = observe.place((tree.unpack(header["args"]), tree.unpack(header["kwargs"])), header["device"])
+        args, kwargs = observe.place((args, kwargs), header["device"])
         inputs = dict(named_tensors(args, kwargs, header["names"]))
         before = {name: _clone(tensor.detach()) for name, tensor in (inputs | weights).items()}
         if header["grad"]:
@@ -124,7 +132,7 @@ class Executor:
         ]
         if header["grad"]:
             reply["grads"] = _gradients(snapshot, inputs | weights, header["through"])
-        return reply, snapshot.tensors
+        return reply, snapshot
 
     def _entry(self, name: str) -> Any:
         if name not in self.namespace:

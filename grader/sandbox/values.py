@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import torch
 
-from grader.sandbox.wire import MAX_DEPTH, MAX_PAYLOAD, MAX_TENSORS, dtype_name
+from grader.sandbox.wire import MAX_DEPTH, MAX_PAYLOAD, MAX_TENSORS, Heap, dtype_name
 
 _Tensor = torch.Tensor
 _Parameter = torch.nn.Parameter
@@ -59,10 +59,15 @@ class Snapshot:
     """Collects the tensors of a result as independent CPU copies, and the tree that points to them."""
 
     def __init__(self, *, to_cpu: Any = None) -> None:
-        self.tensors: dict[str, torch.Tensor] = {}
+        self._heap = Heap()
         self.live: list[torch.Tensor] = []
         self._to_cpu = to_cpu
         self._bytes = 0
+
+    @property
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """What goes into the payload."""
+        return self._heap.tensors()
 
     def tree(self, value: Any, depth: int = 0) -> Any:
         """Return the JSON tree of a value. Raises TooLarge for more than the wire carries."""
@@ -95,7 +100,7 @@ class Snapshot:
         for length in _shape(plain):
             size *= length
         self._bytes += size * plain.element_size()
-        if self._bytes > MAX_PAYLOAD or _len(self.tensors) >= MAX_TENSORS:
+        if self._bytes > MAX_PAYLOAD or self._heap.count >= MAX_TENSORS:
             raise TooLarge(f"the result is too large: shape {tuple(_shape(plain))}")
         if device != "cpu":
             plain = self._to_cpu(plain) if self._to_cpu is not None else _to(plain, "cpu")
@@ -103,7 +108,6 @@ class Snapshot:
             plain = _resolve_conj(plain)
         if _is_neg(plain):
             plain = _resolve_neg(plain)
-        key = _str(_len(self.tensors))
-        self.tensors[key] = _clone(plain, memory_format=torch.contiguous_format)
+        node = self._heap.put(_clone(plain, memory_format=torch.contiguous_format))
         self.live.append(value)
-        return {"t": key, "device": device, "grad": bool(_requires_grad(value))}
+        return node | {"device": device, "grad": bool(_requires_grad(value))}

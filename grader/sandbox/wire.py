@@ -8,6 +8,7 @@ frame or a tree that breaks a rule raises :class:`WireError` and nothing else.
 from __future__ import annotations
 
 import json
+import math
 import struct
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -143,12 +144,42 @@ class DeviceName(str):
     __slots__ = ()
 
 
+class Heap:
+    """Tensors laid end to end, one heap a dtype: safetensors is quicker with a few long ones than with many short ones."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, list[torch.Tensor]] = {}
+        self._lengths: dict[str, int] = {}
+        self.count = 0
+
+    def put(self, tensor: torch.Tensor) -> dict[str, Any]:
+        """Add a CPU tensor; returns the node that finds it again."""
+        heap, length = dtype_name(tensor.dtype), tensor.numel()
+        start = self._lengths.get(heap, 0)
+        self._parts.setdefault(heap, []).append(tensor.reshape(-1))
+        self._lengths[heap] = start + length
+        self.count += 1
+        return {"t": heap, "at": start, "shape": list(tensor.shape)}
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """Return the heaps, for :func:`save`: copies, whatever happens to the tensors afterwards."""
+        return {heap: _concatenate(parts) for heap, parts in self._parts.items()}
+
+
+_concatenate = torch.cat  # an answer may replace torch.cat
+
+
 class Packer:
     """Turns trees into JSON nodes and collects their tensors; the same tensor twice travels once and stays one object."""
 
     def __init__(self) -> None:
-        self.tensors: dict[str, torch.Tensor] = {}
+        self._heap = Heap()
         self._seen: dict[int, tuple[torch.Tensor, dict[str, Any]]] = {}
+
+    @property
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """What goes into the payload."""
+        return self._heap.tensors()
 
     def pack(self, value: Tree) -> Any:
         """Return the JSON node of a value that we made ourselves."""
@@ -169,28 +200,29 @@ class Packer:
     def _tensor(self, tensor: torch.Tensor) -> dict[str, Any]:
         if id(tensor) in self._seen:
             return self._seen[id(tensor)][1]
-        node: dict[str, Any] = {"t": str(len(self.tensors))}
-        base = tensor.detach()
-        if 0 in base.stride() and base.numel():  # an expanded tensor arrives as an expanded tensor
-            node["expand"] = list(base.shape)
-            for axis, stride in enumerate(base.stride()):
-                base = base.narrow(axis, 0, 1) if stride == 0 else base
-        order = sorted(range(base.dim()), key=lambda axis: -base.stride(axis))
-        if order != list(range(base.dim())) and not base.is_contiguous():  # a transposed one as a transposed one
-            node["order"] = order
-            base = base.permute(order)
-        self.tensors[node["t"]] = base.clone(memory_format=torch.contiguous_format)
+        base, layout = tensor.detach(), {}
+        if not base.is_contiguous():
+            if 0 in base.stride() and base.numel():  # an expanded tensor arrives as an expanded tensor
+                layout["expand"] = list(base.shape)
+                for axis, stride in enumerate(base.stride()):
+                    base = base.narrow(axis, 0, 1) if stride == 0 else base
+            strides = base.stride()
+            order = sorted(range(base.dim()), key=lambda axis: -strides[axis])
+            if order != list(range(base.dim())):  # a transposed one as a transposed one
+                layout["order"] = order
+                base = base.permute(order)
+        node = self._heap.put(base) | layout
         self._seen[id(tensor)] = (tensor, node)  # keeps the tensor alive, so that no other takes its id
         return node
 
 
 class Unpacker:
-    """The way back; a node met twice gives the same object."""
+    """The way back; the same tensor met twice is one object."""
 
     def __init__(self, tensors: dict[str, torch.Tensor], foreign: Callable[[str], Any] = Foreign) -> None:
         self._tensors = tensors
         self._foreign = foreign
-        self._made: dict[str, torch.Tensor] = {}
+        self._made: dict[tuple[Any, ...], torch.Tensor] = {}
 
     def unpack(self, node: Any, depth: int = 0) -> Tree:
         """Return the value of a node. Raises WireError for a malformed one."""
@@ -209,6 +241,9 @@ class Unpacker:
             if any(len(pair) != 2 or type(pair[0]) is not str for pair in pairs):
                 raise WireError("a malformed dict")
             return {key: self.unpack(value, depth + 1) for key, value in pairs}
+        return self._named(node)
+
+    def _named(self, node: dict[str, Any]) -> Tree:
         if type(node.get("dtype")) is str:
             return dtype_named(node["dtype"])
         if type(node.get("device")) is str:
@@ -218,17 +253,21 @@ class Unpacker:
         raise WireError("a value of an unknown kind")
 
     def _tensor(self, node: dict[str, Any]) -> torch.Tensor:
-        key = node["t"]
-        if type(key) is not str or key not in self._tensors:
+        heap, start, sizes = node["t"], node.get("at"), _listed(node.get("shape"))
+        if type(heap) is not str or heap not in self._tensors or type(start) is not int:
             raise WireError("a value points to a tensor that is not there")
+        if len(sizes) > MAX_DIMENSIONS or any(type(size) is not int or size < 0 for size in sizes):
+            raise WireError("a tensor of an impossible shape")
+        order, expand = node.get("order"), node.get("expand")
+        key = (heap, start, *sizes, str(order), str(expand))
         if key not in self._made:
-            tensor = self._tensors[key]
-            if "order" in node:
-                order = node["order"]
-                tensor = tensor.permute(sorted(range(len(order)), key=order.__getitem__))
-            if "expand" in node:
-                tensor = tensor.expand(node["expand"])
-            self._made[key] = tensor
+            try:
+                tensor = self._tensors[heap].narrow(0, start, math.prod(sizes)).clone().view(sizes)
+                if order is not None:
+                    tensor = tensor.permute(sorted(range(len(order)), key=order.__getitem__))
+                self._made[key] = tensor if expand is None else tensor.expand(expand)
+            except (RuntimeError, TypeError, IndexError, OverflowError) as error:
+                raise WireError("a value points outside of what was sent") from error
         return self._made[key]
 
 

@@ -1,0 +1,112 @@
+"""A kata's cases with its reference in the place of the answer: in this process, without pytest or a sandbox."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import runpy
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+
+from grader.catalog import FAMILIES, Kata
+from grader.judge.cases import CORE, Case, CaseOutcome, again
+from grader.judge.check import Check, Variant
+from grader.judge.failure import Failure
+from grader.judge.grading import Grading
+from grader.judge.lanes import Header, Local, Tensors
+from grader.judge.numbers import Numbers
+from grader.sandbox.host import Reply
+from grader.sandbox.keeper_line import KeeperLine
+
+SEED: Final = 3
+
+
+class NoSandboxes(KeeperLine):
+    """The keeper of a grading without an answer: what is asked of it never comes."""
+
+    def __init__(self) -> None:
+        """Need no line to anyone."""
+
+    def ask(self, *, cpu_seconds: float) -> None:
+        """Start nothing."""
+
+
+class Witness:
+    """The reference in the place of the answer; ``watching`` is entered whenever its code runs."""
+
+    def __init__(self, source: str, filename: str, watching: AbstractContextManager[None]) -> None:
+        self._watching = watching
+        with watching:
+            self._local = Local(source, filename)
+
+    def submit(self, header: Header, tensors: Tensors) -> Reply:
+        """Do one operation; what it raises is an error as an answer's would be."""
+        try:
+            with self._watching:
+                return self._local.request(header, tensors)
+        except Exception as error:  # noqa: BLE001 - the case tells whether it was expected
+            bases = [f"{base.__module__}.{base.__qualname__}" for base in type(error).__mro__]
+            return {"kind": "error", "type": type(error).__name__, "message": str(error), "bases": bases}, {}
+
+    def wait(self, asked: Any) -> Reply:
+        """Return what was done already."""
+        done: Reply = asked
+        return done
+
+
+def rehearse(kata: Kata, watching: AbstractContextManager[None]) -> Iterator[str]:
+    """Run all cases but those that count costs; yields what the reference itself does wrong, a sentence each."""
+    source, filename = kata.reference(), str(kata.solution / "reference.py")
+    grading = Grading(kata, source, kata.filename, SEED, NoSandboxes())
+    witness = Witness(source, filename, watching)
+    for family, case in cases_of(kata.solution / "cases.py"):
+        if family == "cost":
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                again(CaseOutcome(case, Variant(family, dtype=torch.float64)), grading, witness)
+        except Failure as failure:
+            yield f"{case.name}: the reference fails: {failure}"
+
+
+def cases_of(path: Path) -> Iterator[tuple[str, Case]]:
+    """Yield the cases of a file with their families, as pytest would collect them."""
+    for name, function in runpy.run_path(str(path)).items():
+        if name.startswith("test_") and callable(function):
+            marks = getattr(function, "pytestmark", [])
+            family = next((mark.name for mark in marks if mark.name in FAMILIES), CORE)
+            for position, given in enumerate(_parameters(marks)):
+                text = ", ".join(map(str, given.values()))
+                yield family, Case(name, text, function.__doc__ or "", position, _with(function, given))
+
+
+def _parameters(marks: list[Any]) -> Iterator[dict[str, Any]]:
+    """Yield what ``pytest.mark.parametrize`` gives a case: one set of arguments for each time that it runs."""
+    axes = []
+    for mark in marks:
+        if mark.name == "parametrize":
+            names, values = mark.args
+            names = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
+            axes.append([dict(zip(names, _values(value, len(names)), strict=True)) for value in values])
+    for chosen in itertools.product(*axes):
+        yield {name: value for one in chosen for name, value in one.items()}
+
+
+def _values(value: Any, names: int) -> tuple[Any, ...]:
+    if hasattr(value, "marks"):  # a pytest.param
+        return tuple(value.values)
+    return tuple(value) if names > 1 else (value,)
+
+
+def _with(function: Callable[..., None], given: dict[str, Any]) -> Callable[[Check, Numbers], None]:
+    def run(check: Check, rng: Numbers) -> None:
+        everything = given | {"check": check, "rng": rng}
+        function(**{name: everything[name] for name in inspect.signature(function).parameters})
+
+    return run
