@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Self
 
 from grader import catalog
 from grader.errors import GraderFailed, UsageError
@@ -26,7 +26,10 @@ from grader.server import launch, lines
 Event = dict[str, Any]
 Report = dict[str, Any]
 ALLOWANCE_SECONDS: Final = 90.0
-"""How much longer than its own limit a grading may take before the client gives it up: importing torch on a slow disk."""
+"""How much longer than its own limit a grading may take before the client gives it up.
+
+Importing torch on a slow disk.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,11 @@ class Request:
     case: str = ""
     device: str = ""
     lang: str = "en"
+
+
+def _ignore(event: Event) -> None:
+    """Take an event that nobody asked for."""
+    del event
 
 
 class Session:
@@ -83,7 +91,7 @@ class Session:
     def grade(self, request: Request, on_event: Callable[[Event], None] | None = None) -> Report:
         """Grade one answer. Raises GraderFailed for our own faults only: whatever the answer does is in the report."""
         seconds = catalog.find(request.kata).grading_seconds + ALLOWANCE_SECONDS
-        report = self._ask({"op": "grade", **asdict(request)}, on_event or (lambda event: None), seconds)
+        report = self._ask({"op": "grade", **asdict(request)}, on_event or _ignore, seconds)
         if request.case and not report["cases"]:
             raise UsageError(
                 f"No case has {request.case!r} in its id or title.",
@@ -93,7 +101,7 @@ class Session:
 
     def probe(self) -> Report:
         """Start a sandbox and say what holds in it."""
-        return self._ask({"op": "probe"}, lambda event: None, ALLOWANCE_SECONDS)
+        return self._ask({"op": "probe"}, _ignore, ALLOWANCE_SECONDS)
 
     def close(self) -> None:
         """Let the server and everything below it end; waits for them."""
@@ -106,7 +114,7 @@ class Session:
         if self._server.stderr is not None:
             self._server.stderr.close()
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -1,4 +1,7 @@
-"""Every kata on disk: its stub fails in a friendly way, its reference passes, mistakes are rejected and named, correct styles accepted."""
+"""Every kata on disk: its stub fails in a friendly way, its reference passes, mistakes are rejected and named.
+
+Correct styles accepted.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,10 @@ def grade(session: Session, known: Known, case: str = "", seed: int | None = Non
 
 @pytest.mark.parametrize("kata", KATAS.values(), ids=KATAS)
 def test_files(kata) -> None:
-    """Both briefs name every entry point, there are enough hints and mistakes, stub and reference have the same signatures."""
+    """Both briefs name every entry point, there are enough hints and mistakes.
+
+    Stub and reference have the same signatures.
+    """
     assert list(files.problems(kata)) == []
 
 
@@ -46,7 +52,10 @@ def test_stub(known: Known, session: Session) -> None:
 @those("reference")
 @pytest.mark.parametrize("seed", range(3))
 def test_reference(known: Known, seed: int, session: Session) -> None:
-    """The model answer passes every case of every family that its kata lists, on several seeds, and carries no diagnosis."""
+    """The model answer passes every case of every family that its kata lists, on several seeds.
+
+    And carries no diagnosis.
+    """
     report = grade(session, known, seed=seed)
     assert report["verdict"] == "passed", [case for case in report["cases"] if case["outcome"] != "passed"][:2]
     assert list(report["families"]) == list(KATAS[known.kata].families)

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,10 @@ def dev_command() -> None:
 @click.option("--seeds", type=click.IntRange(1), default=20, show_default=True, help="Seeds for each reference.")
 @click.pass_obj
 def check_command(app: App, kata: str | None, every: bool, seeds: int) -> None:
-    """Hold KATA to the rules: stub, reference, bank of mistakes, correct and wrong answers, texts and shape comments."""
+    """Hold KATA to the rules.
+
+    Stub, reference, bank of mistakes, correct and wrong answers, texts and shape comments.
+    """
     from grader import session  # noqa: PLC0415 - starts torch
 
     if not every and kata is None:
@@ -37,7 +41,7 @@ def check_command(app: App, kata: str | None, every: bool, seeds: int) -> None:
         chosen = list(catalog.katas().values()) if every else [app.kata(kata)]
         scores = []
         for one in chosen:
-            scores.append(check.check(one, opened, seeds, lambda step, one=one: _tell(f"{one.id}: {step}")))
+            scores.append(check.check(one, opened, seeds, partial(_tell, f"{one.id}: ")))
             _tell("")
             for problem in scores[-1].problems:
                 click.echo(f"{one.id}: {problem}")
@@ -49,9 +53,9 @@ def check_command(app: App, kata: str | None, every: bool, seeds: int) -> None:
         raise click.exceptions.Exit(1)
 
 
-def _tell(text: str) -> None:
+def _tell(kata: str, step: str = "") -> None:
     if sys.stderr.isatty():
-        click.echo(f"\r\x1b[K{text[:78]}", nl=False, err=True)
+        click.echo(f"\r\x1b[K{(kata + step)[:78]}", nl=False, err=True)
 
 
 def _write_score(score: str) -> None:

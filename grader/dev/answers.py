@@ -1,4 +1,7 @@
-"""The answers that a kata must tell apart: its stub and reference, its bank of mistakes, and those kept under tests/."""
+"""The answers that a kata must tell apart.
+
+Its stub and reference, its bank of mistakes, and those kept under tests/.
+"""
 
 from __future__ import annotations
 

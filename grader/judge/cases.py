@@ -30,7 +30,10 @@ ANSWERED: Final = ("value", "built")
 def variants_of(
     family: str, chosen: tuple[str, ...] | None, families: tuple[str, ...], device: str = SIMULATED
 ) -> list[Variant]:
-    """Return the variants of a case: its own, and those derived from it. ``chosen`` are the marked families, None for all."""
+    """Return the variants of a case: its own, and those derived from it.
+
+    ``chosen`` are the marked families, None for all.
+    """
     on_device = Variant("device", "" if device == SIMULATED else device, device=device)
     own = {
         "grad": Variant("grad", dtype=torch.float64, grad=True),

@@ -1,7 +1,8 @@
 """The ``check`` of a case: runs answer and reference on the same inputs and compares what comes back.
 
-How cases use it stands in ``docs/writing-a-kata.md``. Operations are asked of the answer ahead of time; what came back is judged when
-somebody looks at it, at the end of the case at the latest, and always in the order in which it was asked for.
+How cases use it stands in ``docs/writing-a-kata.md``. Operations are asked of the answer ahead of time; what came
+back is judged when somebody looks at it, at the end of the case at the latest, and always in the order in which it
+was asked for.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class Check:
         here = self.variant.device
         return GivenDevice(DeviceName(here if here == "cpu" else f"{here}:0"), DeviceName("cpu"))
 
-    # --- what a case calls ---------------------------------------------------------------------------------------------
+    # --- what a case calls
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the only function of the kata, compared."""
@@ -140,7 +141,10 @@ class Check:
             raise failure
 
     def no_loop(self, small: Cost, large: Cost, added: int, sentence: str) -> None:
-        """The number of operator calls does not grow with the ``added`` tokens between two calls; names the line that does."""
+        """The number of operator calls does not grow with the ``added`` tokens between two calls.
+
+        Names the line that does.
+        """
         before = dict(small.lines)
         growing = {line: calls - before.get(line, 0) for line, calls in large.lines}
         line = max(growing, key=growing.__getitem__) if growing else 0
@@ -164,7 +168,7 @@ class Check:
         last = self.exchanges[-1] if self.exchanges else None
         return Failure(kind, sentence, call=last.call if last else "", size=last.size if last else 0)
 
-    # --- asking --------------------------------------------------------------------------------------------------------
+    # --- asking
 
     def ask(
         self, header: dict[str, Any], trees: dict[str, Tree], call: str, names: tuple[str, ...], *, compared: bool
@@ -202,7 +206,7 @@ class Check:
         kata = self.grading.kata
         return {"forbidden": list(kata.forbidden), "allowed": list(kata.allowed)} if self.variant.trace else None
 
-    # --- judging -------------------------------------------------------------------------------------------------------
+    # --- judging
 
     def settle(self) -> None:
         """Judge everything that was asked for. Raises the first failure."""
@@ -282,7 +286,8 @@ class Check:
     def _compare(self, exchange: Exchange) -> None:
         grad = self.variant.grad
         # An answer may detach what it returns besides its result; the result itself must carry the graph.
-        carries = [index == 0 or node["grad"] is True for index, node in enumerate(tensor_nodes(exchange.reply["value"]))]
+        nodes = tensor_nodes(exchange.reply["value"])
+        carries = [index == 0 or node["grad"] is True for index, node in enumerate(nodes)]
         known = None if grad else self._known_want(exchange)
         if known is not None:
             exchange.want = known

@@ -18,8 +18,9 @@ TOLERANCE: Final = {
     torch.bfloat16: 3e-2,
     torch.float16: 5e-3,
 }
-"""``max|got - want| <= tolerance * max|want|``, by the dtype of the result: 34 times above the worst honest variant that was
-measured in float32, 77 times below the smallest bug. float64 leaves room for a softmax that goes through float32."""
+"""``max|got - want| <= tolerance * max|want|``, by the dtype of the result: 34 times above the worst honest variant
+that was measured in float32, 77 times below the smallest bug. float64 leaves room for a softmax that goes through
+float32."""
 
 SMALLEST_SCALE: Final = 1e-3
 """Where all expected values are smaller, errors are relative to this: exact zeros may be missed by rounding noise."""
@@ -105,10 +106,8 @@ def _compare_values(got: torch.Tensor, want: torch.Tensor, label: str, relative:
             return None
         index = _first(wrong)
         count = f"{int(wrong.sum())} of {wrong.numel()} entries differ"
-        return Mismatch(
-            "value",
-            f"first wrong entry {list(index)} of {label}: expected {want[index].item()}, got {got[index].item()}; {count}",
-        )
+        pair = f"expected {want[index].item()}, got {got[index].item()}"
+        return Mismatch("value", f"first wrong entry {list(index)} of {label}: {pair}; {count}")
     got, want = got.double(), want.double()
     if not bool(torch.isfinite(want).all()):
         raise AssertionError("the reference returned a value that is not finite")
@@ -127,11 +126,10 @@ def _compare_values(got: torch.Tensor, want: torch.Tensor, label: str, relative:
     if not bool(wrong.any()):
         return None
     index = _first(wrong)
-    return Mismatch(
-        "value",
-        f"first wrong entry {list(index)} of {label}: expected {_number(want[index])}, got {_number(got[index])}; "
-        f"{int(wrong.sum())} of {wrong.numel()} entries differ, largest error {float(error.max()):.2g}, tolerance {allowed:.0e}",
-    )
+    pair = f"expected {_number(want[index])}, got {_number(got[index])}"
+    count = f"{int(wrong.sum())} of {wrong.numel()} entries differ"
+    size = f"largest error {float(error.max()):.2g}, tolerance {allowed:.0e}"
+    return Mismatch("value", f"first wrong entry {list(index)} of {label}: {pair}; {count}, {size}")
 
 
 def same_bits(first: Any, second: Any) -> bool:
@@ -181,7 +179,7 @@ def _number(value: torch.Tensor) -> str:
     number = float(value)
     if number != number:  # noqa: PLR0124 - NaN
         return "NaN"
-    return f"{number:.4f}" if 1e-3 <= abs(number) < 1e4 or number == 0 else f"{number:.4g}"  # noqa: PLR2004
+    return f"{number:.4f}" if 1e-3 <= abs(number) < 1e4 or number == 0 else f"{number:.4g}"
 
 
 def _subject(name: str) -> str:

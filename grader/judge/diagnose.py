@@ -1,7 +1,7 @@
 """Naming the mistake: which entries of the kata's bank behave, on the same calls, exactly as the answer did.
 
-A case is run again with the mistake in place of the answer. An entry is named when it reproduces every operation of the failing cases,
-values, gradients, dtypes, changed inputs and errors alike, and of the passing ones as well.
+A case is run again with the mistake in place of the answer. An entry is named when it reproduces every operation of
+the failing cases, values, gradients, dtypes, changed inputs and errors alike, and of the passing ones as well.
 """
 
 from __future__ import annotations

@@ -121,7 +121,10 @@ def _header(
 
 
 def missing_parameters(reply: dict[str, Any], state: dict[str, torch.Tensor]) -> Failure | None:
-    """Compare the parameters of the answer's module with the contract's: names, shapes, and no bias that nobody asked for."""
+    """Compare the parameters of the answer's module with the contract's.
+
+    Names, shapes, and no bias that nobody asked for.
+    """
     try:
         own = {name: tuple(shape) for name, shape in reply["parameters"] if type(name) is str}
     except (KeyError, TypeError, ValueError):

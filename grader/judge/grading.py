@@ -14,7 +14,10 @@ from grader.judge.lanes import Answer, Reference, Tensors
 from grader.sandbox.keeper_line import KeeperLine
 
 SEED_OF_CALLS: Final = 20170612
-"""Every call starts from this state of torch's generator, in answer, reference and mistakes; no value is graded through it."""
+"""Every call starts from this state of torch's generator, in answer, reference and mistakes.
+
+No value is graded through it.
+"""
 SANDBOXES_AHEAD: Final = 2
 
 
@@ -48,7 +51,10 @@ class Grading:
         return self._handles
 
     def initial_parameters(self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensors:
-        """Return the parameters of a freshly built reference module, always the same; nothing where it refuses to be built."""
+        """Return the parameters of a freshly built reference module, always the same.
+
+        Nothing where it refuses to be built.
+        """
         if not signature.is_module:
             return {}
         key = f"{signature.name}{args}{kwargs}"

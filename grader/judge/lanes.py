@@ -52,7 +52,10 @@ class Local:
 
 
 class Reference:
-    """The model answer, called directly. Building a module takes longer than calling it, so modules of a make are used again."""
+    """The model answer, called directly.
+
+    Building a module takes longer than calling it, so modules of a make are used again.
+    """
 
     def __init__(self, source: str, filename: str) -> None:
         self.executor = Executor(filename)
@@ -133,7 +136,7 @@ class Answer:
         for lane in self._lanes.values():
             lane.close()
 
-    # --- for lanes -----------------------------------------------------------------------------------------------------
+    # --- for lanes
 
     def call_seconds(self) -> float:
         """Return how long a call may take now."""

@@ -7,7 +7,6 @@ import dataclasses
 import os
 import secrets
 import socket
-import sys
 import time
 import traceback
 import warnings
@@ -18,11 +17,11 @@ import pytest
 import torch
 
 from grader.catalog import find
+from grader.errors import UsageError
 from grader.judge import report as reports
+from grader.judge.cases import SIMULATED, CaseOutcome
 from grader.judge.diagnose import diagnose
 from grader.judge.grading import Grading
-from grader.errors import UsageError
-from grader.judge.cases import SIMULATED, CaseOutcome
 from grader.judge.plugin import JudgePlugin
 from grader.judge.repro import script
 from grader.sandbox import landlock, limits
@@ -86,7 +85,7 @@ class Judge:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             lines.send(self._client, event)
 
-    # --- grading -------------------------------------------------------------------------------------------------------
+    # --- grading
 
     def _grade(self) -> dict[str, Any]:
         request = self._request
@@ -145,7 +144,7 @@ class Judge:
             "versions": reports.versions(),
         }
 
-    # --- doctor --------------------------------------------------------------------------------------------------------
+    # --- doctor
 
     def _probe(self) -> dict[str, Any]:
         keeper = KeeperLine(self._control)

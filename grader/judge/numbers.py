@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 
 import torch
@@ -46,5 +47,5 @@ class Numbers:
         """Values for a parameter: none is left at an initial value that a wrong answer could share by luck."""
         noise = self.normal(*parameter.shape)
         if parameter.dim() > 1:
-            return noise * parameter.shape[-1] ** -0.5
+            return noise / math.sqrt(parameter.shape[-1])
         return parameter.detach().double() + 0.3 * noise

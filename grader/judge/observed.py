@@ -1,4 +1,7 @@
-"""What the probes in the sandbox saw, turned into failures, remarks and counts. All of it is data that may be forged."""
+"""What the probes in the sandbox saw, turned into failures, remarks and counts.
+
+All of it is data that may be forged.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +74,8 @@ def cost_of(reply: dict[str, Any]) -> Cost | None:
     pairs = [
         tuple(pair) for pair in lines if type(pair) is list and len(pair) == 2 and all(type(n) is int for n in pair)
     ]
-    return Cost(*numbers, tuple(pairs))  # type: ignore[arg-type]
+    calls, madds, elems, biggest, biggest_line, peak = (int(number) for number in numbers if type(number) is int)
+    return Cost(calls, madds, elems, biggest, biggest_line, peak, tuple(pairs))
 
 
 def tensor_nodes(tree: Any) -> Iterator[dict[str, Any]]:

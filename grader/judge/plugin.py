@@ -1,7 +1,7 @@
 """The pytest plugin of the judge: lets pytest collect and call the cases, and runs each in its variants.
 
-The cases of a kata are ordinary pytest functions; this plugin gives them ``check`` and ``rng``. pytest itself decides nothing: what
-counts are the outcomes that the runner collects.
+The cases of a kata are ordinary pytest functions; this plugin gives them ``check`` and ``rng``. pytest itself decides
+nothing: what counts are the outcomes that the runner collects.
 """
 
 from __future__ import annotations

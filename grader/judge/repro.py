@@ -137,7 +137,8 @@ def _expectation(check: Check, exchange: Exchange) -> list[str]:
             "# The gradients that were compared are those of this scalar:",
             "outputs = [t for t in (got if isinstance(got, tuple) else (got,)) if t.requires_grad]",
             "for t in outputs:",
-            "    t.mul(torch.cos(1.7 * torch.arange(t.numel()) + 0.3).to(t).reshape(t.shape)).sum().backward(retain_graph=True)",
+            "    weights = torch.cos(1.7 * torch.arange(t.numel()) + 0.3).to(t).reshape(t.shape)",
+            "    (t * weights).sum().backward(retain_graph=True)",
         ]
         for name, gradient in grads.items():
             if gradient is not None:

@@ -100,7 +100,7 @@ class GivenDevice(Result):
     def __init__(self, mine: Any, reference: Any) -> None:
         self._mine, self._reference = mine, reference
 
-    settled = True  # type: ignore[assignment]
+    settled = True
 
     @property
     def got(self) -> Any:

@@ -37,7 +37,10 @@ def confine(scratch: Path, read: Iterable[Path], memory: int, cpu_seconds: float
 
 
 def gaps(scratch: Path, parent: int) -> list[str]:
-    """Try what must not work and return, in plain words, what worked all the same. Asks the kernel, not return codes."""
+    """Try what must not work and return, in plain words, what worked all the same.
+
+    Asks the kernel, not return codes.
+    """
     attempts: dict[str, Callable[[], None]] = {
         "can read files outside the allow-list": _read_foreign_file,
         "can create files": lambda: _create_file(scratch),

@@ -1,7 +1,7 @@
 """Runs one implementation: builds its modules, calls its functions, takes gradients.
 
-The sandbox runs the learner's file through this class, and the judge runs the bank of known mistakes through it, so that both
-are seen in exactly the same way. Nothing here knows how messages travel.
+The sandbox runs the learner's file through this class, and the judge runs the bank of known mistakes through it, so
+that both are seen in exactly the same way. Nothing here knows how messages travel.
 """
 
 from __future__ import annotations
@@ -102,7 +102,10 @@ class Executor:
         return {"kind": "built", "parameters": parameters[:MOST_PARAMETERS]}, {}
 
     def call(self, header: Header, tensors: Tensors) -> tuple[Header, Tensors]:
-        """Call a function, a module or a method of it. Answers with the tree of what came back and what was observed."""
+        """Call a function, a module or a method of it.
+
+        Answers with the tree of what came back and what was observed.
+        """
         observe.ready(header["device"])
         tree = Unpacker(tensors)
         reply, snapshot = self.call_with(header, tree.unpack(header["args"]), tree.unpack(header["kwargs"]))
@@ -143,7 +146,10 @@ class Executor:
         return entry
 
     def _target(self, header: Header) -> tuple[Any, Any]:
-        """Return the object that is called upon and what is called; an attribute is read as a call without arguments."""
+        """Return the object that is called upon and what is called.
+
+        An attribute is read as a call without arguments.
+        """
         if header["handle"] is None:
             return None, self._entry(header["entry"])
         owner = self._modules[header["handle"]]
@@ -160,7 +166,10 @@ class Executor:
 def named_tensors(
     args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]
 ) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the distinct tensors among the arguments under the names that a reader knows them by: ``q``, ``cache[0]``."""
+    """Yield the distinct tensors among the arguments under the names that a reader knows them by.
+
+    ``q``, ``cache[0]``.
+    """
     seen: set[int] = set()
 
     def walk(name: str, value: Any) -> Iterator[tuple[str, torch.Tensor]]:
@@ -217,6 +226,6 @@ def _gradients(snapshot: Snapshot, sources: Tensors, through: list[bool] | None)
     if not outputs or not wanted:
         return [[name, None] for name in wanted]
     # One scalar: for a vector of outputs autograd imports its symbolic shapes, and sympy with them (half a second).
-    scalar = sum((output * cotangent(output).to(output.device)).sum() for output in outputs)
+    scalar = torch.stack([(output * cotangent(output).to(output.device)).sum() for output in outputs]).sum()
     grads = _grad(scalar, list(wanted.values()), allow_unused=True)
     return [[name, None if g is None else snapshot.tensor(g)] for name, g in zip(wanted, grads, strict=True)]

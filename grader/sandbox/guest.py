@@ -1,14 +1,13 @@
 """The child's end: a process that confines itself, loads the learner's file and does what the judge asks.
 
-Trusted until the file is loaded, untrusted ever after. It never sees a reference or an expected result; all that it can say is
-"these are my tensors".
+Trusted until the file is loaded, untrusted ever after. It never sees a reference or an expected result; all that it
+can say is "these are my tensors".
 """
 
 from __future__ import annotations
 
 import contextlib
 import faulthandler
-import gc
 import json
 import os
 import signal
@@ -32,7 +31,7 @@ LONGEST_MESSAGE: Final = 2000
 MOST_FRAMES: Final = 12
 OUT_OF_MEMORY: Final = ("can't allocate memory", "std::bad_alloc", "Unable to allocate", "not enough memory")
 
-# What an answer could patch, taken before it is loaded: robustness against accidents, since the judge trusts none of it.
+# What an answer could patch, taken before it is loaded: against accidents, since the judge trusts none of it.
 _frame, _load, _save, _parse, _dumps = frame, load, save, parse_frame, json.dumps
 _later, _cancel = faulthandler.dump_traceback_later, faulthandler.cancel_dump_traceback_later
 _type, _isinstance, _str, _len, _walk_traceback = type, isinstance, str, len, traceback.walk_tb
@@ -116,9 +115,8 @@ class Guest:
         kind = _type(error)
         out_of_memory = _isinstance(error, MemoryError) or any(text in message for text in OUT_OF_MEMORY)
         frames: list[list[Any]] = []
-        line = _isinstance(error, SyntaxError) and error.filename == self._executor.filename and error.lineno
-        if line:
-            frames.append([line, "", ""])
+        if isinstance(error, SyntaxError) and error.filename == self._executor.filename:
+            frames.append([error.lineno or 0, "", ""])
         else:
             for at, number in _walk_traceback(error.__traceback__):
                 if at.f_code.co_filename == self._executor.filename:

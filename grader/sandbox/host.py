@@ -1,7 +1,7 @@
 """The judge's end of a sandbox: every wait has a deadline, every reply is checked, nothing that arrives is believed.
 
-Operations are written ahead and answered in order, so that judge and sandbox work at the same time. All streams are drained in one
-loop that also writes, so that neither side can block the other.
+Operations are written ahead and answered in order, so that judge and sandbox work at the same time. All streams are
+drained in one loop that also writes, so that neither side can block the other.
 """
 
 from __future__ import annotations
@@ -115,7 +115,10 @@ class Sandbox:
             self._write()
 
     def wait(self, ticket: Ticket) -> Reply:
-        """Wait for an operation. Raises SandboxEnded or GradingTimeout where it ended the sandbox, Lost where another did."""
+        """Wait for an operation.
+
+        Raises SandboxEnded or GradingTimeout where it ended the sandbox, Lost where another did.
+        """
         if not ticket.settled:
             self.flush()
         while not ticket.settled:
@@ -172,7 +175,7 @@ class Sandbox:
             ticket.error = ticket.error or Lost()
         self._queue.clear()
 
-    # --- the loop ------------------------------------------------------------------------------------------------------
+    # --- the loop
 
     def _turn(self) -> None:
         """Wait for whatever comes next, a twentieth of a second at most. Endings are left in the ticket at the head."""
@@ -284,7 +287,7 @@ class Sandbox:
             if not more:
                 time.sleep(0.002)
 
-    # --- endings -------------------------------------------------------------------------------------------------------
+    # --- endings
 
     def _end(self, ending: Ending, sentence: str, line: int = 0) -> NoReturn:
         head = self._queue.popleft() if self._queue else Ticket(self, "", 0.0)

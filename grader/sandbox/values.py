@@ -24,8 +24,9 @@ _type, _isinstance, _len, _str, _repr = type, isinstance, len, str, repr
 _detach, _clone, _is_conj, _is_neg = _Tensor.detach, _Tensor.clone, _Tensor.is_conj, _Tensor.is_neg
 _resolve_conj, _resolve_neg, _to = _Tensor.resolve_conj, _Tensor.resolve_neg, _Tensor.to
 _tuple_items, _list_items, _dict_items = tuple.__iter__, list.__iter__, dict.items
-_requires_grad = _Tensor.requires_grad.__get__
-_shape, _device, _layout, _dtype = (_Tensor.shape.__get__, _Tensor.device.__get__, _Tensor.layout.__get__, _Tensor.dtype.__get__)  # fmt: skip
+_shape, _device, _layout, _dtype, _requires_grad = (
+    getattr(_Tensor, name).__get__ for name in ("shape", "device", "layout", "dtype", "requires_grad")
+)
 
 
 class TooLarge(Exception):

@@ -1,8 +1,8 @@
 """How judge and sandbox talk: frames of a JSON header and safetensors bytes. No pickle, in either direction.
 
-A frame is ``b"KATA"``, the length of the header (u32), the length of the payload (u64), the header, the payload. Values travel
-as a JSON tree in which a tensor is a node that points into the payload. Whatever arrives is checked before it is used: a
-frame or a tree that breaks a rule raises :class:`WireError` and nothing else.
+A frame is ``b"KATA"``, the length of the header (u32), the length of the payload (u64), the header, the payload.
+Values travel as a JSON tree in which a tensor is a node that points into the payload. Whatever arrives is checked
+before it is used: a frame or a tree that breaks a rule raises :class:`WireError` and nothing else.
 """
 
 from __future__ import annotations
@@ -106,7 +106,8 @@ def load(payload: bytes) -> dict[str, torch.Tensor]:
     if type(header) is not dict or len(header) > MAX_TENSORS:
         raise WireError("too many tensors")
     for entry in header.values():
-        if type(entry) is dict and len(entry.get("shape", ())) > MAX_DIMENSIONS:
+        shape = entry.get("shape") if type(entry) is dict else None
+        if type(shape) is list and len(shape) > MAX_DIMENSIONS:
             raise WireError("a tensor with too many dimensions")
     try:
         return dict(_load_tensors(payload))
@@ -145,7 +146,10 @@ class DeviceName(str):
 
 
 class Heap:
-    """Tensors laid end to end, one heap a dtype: safetensors is quicker with a few long ones than with many short ones."""
+    """Tensors laid end to end, one heap a dtype.
+
+    Safetensors is quicker with a few long ones than with many short ones.
+    """
 
     def __init__(self) -> None:
         self._parts: dict[str, list[torch.Tensor]] = {}
@@ -170,7 +174,10 @@ _concatenate = torch.cat  # an answer may replace torch.cat
 
 
 class Packer:
-    """Turns trees into JSON nodes and collects their tensors; the same tensor twice travels once and stays one object."""
+    """Turns trees into JSON nodes and collects their tensors.
+
+    The same tensor twice travels once and stays one object.
+    """
 
     def __init__(self) -> None:
         self._heap = Heap()
@@ -223,6 +230,9 @@ class Unpacker:
         self._tensors = tensors
         self._foreign = foreign
         self._made: dict[tuple[Any, ...], torch.Tensor] = {}
+        self._left = sum(
+            tensor.numel() for tensor in tensors.values()
+        )  # to be used once: no node for the same memory twice
 
     def unpack(self, node: Any, depth: int = 0) -> Tree:
         """Return the value of a node. Raises WireError for a malformed one."""
@@ -247,28 +257,40 @@ class Unpacker:
         if type(node.get("dtype")) is str:
             return dtype_named(node["dtype"])
         if type(node.get("device")) is str:
-            return torch.device(node["device"])
+            try:
+                return torch.device(node["device"])
+            except RuntimeError:
+                raise WireError("an unknown device") from None
         if type(node.get("x")) is str:
             return self._foreign(node["x"][:300])
         raise WireError("a value of an unknown kind")
 
     def _tensor(self, node: dict[str, Any]) -> torch.Tensor:
-        heap, start, sizes = node["t"], node.get("at"), _listed(node.get("shape"))
+        heap, start, sizes = node["t"], node.get("at"), _sizes(node.get("shape"))
         if type(heap) is not str or heap not in self._tensors or type(start) is not int:
             raise WireError("a value points to a tensor that is not there")
-        if len(sizes) > MAX_DIMENSIONS or any(type(size) is not int or size < 0 for size in sizes):
-            raise WireError("a tensor of an impossible shape")
-        order, expand = node.get("order"), node.get("expand")
+        order, expand = (_sizes(node[name]) if name in node else None for name in ("order", "expand"))
         key = (heap, start, *sizes, str(order), str(expand))
         if key not in self._made:
+            length = math.prod(sizes)
+            self._left -= length
+            if self._left < 0 or math.prod(expand or ()) > MAX_PAYLOAD:
+                raise WireError("the values are larger than what was sent")
             try:
-                tensor = self._tensors[heap].narrow(0, start, math.prod(sizes)).clone().view(sizes)
+                tensor = self._tensors[heap].narrow(0, start, length).clone().view(sizes)
                 if order is not None:
                     tensor = tensor.permute(sorted(range(len(order)), key=order.__getitem__))
                 self._made[key] = tensor if expand is None else tensor.expand(expand)
-            except (RuntimeError, TypeError, IndexError, OverflowError) as error:
+            except (RuntimeError, TypeError, IndexError, ValueError, OverflowError) as error:
                 raise WireError("a value points outside of what was sent") from error
         return self._made[key]
+
+
+def _sizes(value: Any) -> list[int]:
+    sizes = _listed(value)
+    if len(sizes) > MAX_DIMENSIONS or any(type(size) is not int or size < 0 for size in sizes):
+        raise WireError("a tensor of an impossible shape")
+    return sizes
 
 
 def _listed(value: Any) -> list[Any]:

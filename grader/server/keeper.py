@@ -1,7 +1,8 @@
 """The keeper of one grading: starts the judge and, when the judge asks, sandboxes; ends and sweeps them all.
 
-It runs nothing but this loop, so it always answers. It is the parent of everything that belongs to the grading: orphans come
-to it, and when the client goes away or the judge ends, whatever is left is killed and every scratch folder is removed.
+It runs nothing but this loop, so it always answers. It is the parent of everything that belongs to the grading:
+orphans come to it, and when the client goes away or the judge ends, whatever is left is killed and every scratch
+folder is removed.
 """
 
 from __future__ import annotations
@@ -48,7 +49,10 @@ class Keeper:
         }
 
     def _layers(self) -> list[str]:
-        """A real accelerator opens devices, maps memory and starts threads as it likes: a process of its own must do there."""
+        """A real accelerator opens devices, maps memory and starts threads as it likes.
+
+        A process of its own must do there.
+        """
         real = self._request.get("device", "") not in ("", "cpu", "sim")
         return [] if real else self._settings["layers"]
 
@@ -143,7 +147,10 @@ def _kill(pid: int) -> None:
 
 
 def children(pid: int, known: set[int] = frozenset()) -> list[int]:  # type: ignore[assignment]
-    """Child processes, dead ones that wait to be reaped included. Where the system cannot tell: the known ones still there."""
+    """Child processes, dead ones that wait to be reaped included.
+
+    Where the system cannot tell: the known ones still there.
+    """
     if not limits.LINUX:
         return [child for child in known if _exists(child)]
     found: list[int] = []

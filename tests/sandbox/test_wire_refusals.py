@@ -141,7 +141,7 @@ def test_payloads(payload: bytes) -> None:
     "payload",
     [
         tensors({"a": entry(shape=[0, 2**62], offsets=[0, 0])}),
-        tensors(b'{"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}', EIGHT),
+        tensors(b'{"a": %b, "a": %b}' % ((json.dumps(entry()).encode(),) * 2), EIGHT),
         tensors({"__metadata__": {"a": "b"}, "a": entry()}, EIGHT),
     ],
     ids=["empty and endless", "twice the same key", "metadata"],
@@ -162,8 +162,8 @@ VALUE = {"result": (torch.randn(2, 3), [torch.arange(4)], torch.randn(2, 3).t())
 JUNK = [
     *(None, True, -1, 0, 3, 2**31, 2**63, 2**70, 0.5, 1e308, "", "float32", "0", "\ud800"),
     *([], [0], [-1], [2**62, 0], [2**62, 2**62], [1] * 40, [[0], [1]], ["0"], [None], [0, 0], [1, 0], [1.5], [True]),
-    *({}, {"t": "float32"}, {"0": 0}, {"p": 3}, {"x": []}, {"dtype": "float31"}, {"device": "nowhere"}, {"device": "cpu:x"}),
-]  # fmt: skip
+    *({}, {"t": "float32"}, {"0": 0}, {"p": 3}, {"x": []}, {"dtype": "float31"}, {"device": "nowhere"}, {"device":
+    "cpu:x"}), ]  # fmt: skip
 
 
 def packed(value: object) -> tuple[object, dict[str, torch.Tensor]]:
@@ -213,12 +213,22 @@ def test_values_that_are_too_deep(opening: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "node", [{}, {"y": 1}, {"dtype": "float128"}, {"dtype": 5}, {"device": "nowhere"}, {"device": "x" * 999}, [1], {"t": 1}]
+    "node", [{}, {"y": 1}, {"dtype": "float128"}, {"dtype": 5}, {"device": "no"}, {"device": "x" * 999}, [1], {"t": 1}]
 )  # fmt: skip
 def test_unknown_nodes(node: object) -> None:
     """A node of no known kind, an unknown dtype and a device that cannot be are refused."""
     with pytest.raises(WireError):
         Unpacker({}).unpack(node)
+
+
+def test_one_tensor_for_many() -> None:
+    """Bytes that were sent once cannot become many tensors, nor one that is endless."""
+    loaded = {"float32": torch.zeros(1000)}
+    node = {"t": "float32", "at": 0, "shape": [1000]}
+    with pytest.raises(WireError, match="larger than what was sent"):
+        Unpacker(loaded).unpack({"l": [node | {"shape": [1] * n + [1000]} for n in range(3)]})
+    with pytest.raises(WireError, match="larger than what was sent"):
+        Unpacker(loaded).unpack(node | {"shape": [1], "expand": [10**12]})
 
 
 def test_random_damage() -> None:
