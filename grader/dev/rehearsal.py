@@ -64,26 +64,26 @@ def rehearse(kata: Kata, watching: AbstractContextManager[None]) -> Iterator[str
     source, filename = kata.reference(), str(kata.solution / "reference.py")
     grading = Grading(kata, source, kata.filename, SEED, NoSandboxes())
     witness = Witness(source, filename, watching)
-    for family, case in cases_of(kata.solution / "cases.py"):
-        if family == "cost":
+    for case in cases_of(kata.solution / "cases.py"):
+        if case.family == "cost":
             continue
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                again(CaseOutcome(case, Variant(family, dtype=torch.float64)), grading, witness)
+                again(CaseOutcome(case, Variant(case.family, dtype=torch.float64)), grading, witness)
         except Failure as failure:
             yield f"{case.name}: the reference fails: {failure}"
 
 
-def cases_of(path: Path) -> Iterator[tuple[str, Case]]:
-    """Yield the cases of a file with their families, as pytest would collect them."""
+def cases_of(path: Path) -> Iterator[Case]:
+    """Yield the cases of a file as pytest would collect them."""
     for name, function in runpy.run_path(str(path)).items():
         if name.startswith("test_") and callable(function):
             marks = getattr(function, "pytestmark", [])
             family = next((mark.name for mark in marks if mark.name in FAMILIES), CORE)
             for position, given in enumerate(_parameters(marks)):
                 text = ", ".join(map(str, given.values()))
-                yield family, Case(name, text, function.__doc__ or "", position, _with(function, given))
+                yield Case(name, text, function.__doc__ or "", family, position, _with(function, given))
 
 
 def _parameters(marks: list[Any]) -> Iterator[dict[str, Any]]:

@@ -246,15 +246,17 @@ class Check:
             exchange.value = tree.unpack(exchange.reply["value"])
             exchange.grads = {name: tree.unpack(node) for name, node in exchange.reply.get("grads", [])}
             exchange.cost = cost_of(exchange.reply)
-        except WireError as error:
-            raise unreadable(str(error)) from None
-        except (KeyError, TypeError, ValueError, RuntimeError, AttributeError):
-            raise unreadable("a malformed reply") from None
+            strings(exchange.reply.get("modified", []))
+        except (WireError, KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+            exchange.reply = {"kind": "unreadable"}  # nobody shall try again
+            raise unreadable(str(error) if isinstance(error, WireError) else "a malformed reply") from None
 
     def _judge(self, exchange: Exchange) -> None:
         failure = from_reply(exchange.reply)
         if failure is not None:
             raise failure
+        if exchange.reply["kind"] != ("built" if exchange.header["op"] == "build" else "value"):
+            raise unreadable("a reply to something else")
         if exchange.header["op"] == "build":
             self._judge_module(exchange)
         elif self.judges:
@@ -287,7 +289,7 @@ class Check:
         grad = self.variant.grad
         # An answer may detach what it returns besides its result; the result itself must carry the graph.
         nodes = tensor_nodes(exchange.reply["value"])
-        carries = [index == 0 or node["grad"] is True for index, node in enumerate(nodes)]
+        carries = [index == 0 or node.get("grad") is True for index, node in enumerate(nodes)]
         known = None if grad else self._known_want(exchange)
         if known is not None:
             exchange.want = known

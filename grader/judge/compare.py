@@ -5,6 +5,7 @@ What came back is plain data by now (see :mod:`grader.sandbox.wire`); its claims
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -109,8 +110,15 @@ def _compare_values(got: torch.Tensor, want: torch.Tensor, label: str, relative:
         pair = f"expected {want[index].item()}, got {got[index].item()}"
         return Mismatch("value", f"first wrong entry {list(index)} of {label}: {pair}; {count}")
     got, want = got.double(), want.double()
-    if not bool(torch.isfinite(want).all()):
+    if not got.numel():
+        return None
+    error = (got - want).abs()
+    scale, worst = float(want.abs().max()), float(error.max())  # NaN and infinity come through both
+    if not math.isfinite(scale):
         raise AssertionError("the reference returned a value that is not finite")
+    allowed = relative * max(scale, SMALLEST_SCALE)
+    if worst <= allowed:
+        return None
     bad = ~torch.isfinite(got)
     if bool(bad.any()):
         index = _first(bad)
@@ -118,17 +126,11 @@ def _compare_values(got: torch.Tensor, want: torch.Tensor, label: str, relative:
         return Mismatch(
             "nan", f"{label} is {_number(got[index])} at {list(index)}, expected {_number(want[index])}; {count}"
         )
-    error = (got - want).abs()
-    if not error.numel():
-        return None
-    allowed = relative * max(float(want.abs().max()), SMALLEST_SCALE)
     wrong = error > allowed
-    if not bool(wrong.any()):
-        return None
     index = _first(wrong)
     pair = f"expected {_number(want[index])}, got {_number(got[index])}"
     count = f"{int(wrong.sum())} of {wrong.numel()} entries differ"
-    size = f"largest error {float(error.max()):.2g}, tolerance {allowed:.0e}"
+    size = f"largest error {worst:.2g}, tolerance {allowed:.0e}"
     return Mismatch("value", f"first wrong entry {list(index)} of {label}: {pair}; {count}, {size}")
 
 
@@ -152,7 +154,7 @@ def agree(first: Any, second: Any) -> bool:
             return bool(torch.equal(first, second))
         one, two = first.double(), second.double()
         finite = torch.isfinite(one)
-        if not torch.equal(finite, torch.isfinite(two)) or not torch.equal(one.isnan(), two.isnan()):
+        if not all(torch.equal(kind(one), kind(two)) for kind in (torch.isfinite, torch.isnan, torch.isposinf)):
             return False
         one, two = one[finite], two[finite]
         if not one.numel():

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-from grader.judge.cases import SIMULATED, CaseOutcome, again
+from grader.judge.cases import DERIVED_FROM, SIMULATED, CaseOutcome, again
 from grader.judge.compare import agree
 from grader.judge.failure import Failure, Satisfied
 from grader.judge.grading import Grading
@@ -92,7 +92,8 @@ def diagnose(grading: Grading, outcomes: list[CaseOutcome]) -> list[Diagnosis]:
         simdevice.available()
     else:
         passing = [case for case in passing if case.variant.device != SIMULATED]
-    few = [*_first_of_each_family(failing, FAILING_PER_FAMILY), *_first_of_each_family(passing, PASSING_PER_FAMILY)]
+    telling = [case for case in passing if case.family in DERIVED_FROM]
+    few = [*_first_of_each_family(failing, FAILING_PER_FAMILY), *_first_of_each_family(telling, PASSING_PER_FAMILY)]
     fitting = [(m, i) for m, i in _implementations(grading) if all(_reproduces(grading, i, case) for case in few)]
     if len(fitting) > 1:  # a closer look decides between them
         closer = [(m, i) for m, i in fitting if all(_reproduces(grading, i, case) for case in (*failing, *passing))]
@@ -124,7 +125,7 @@ def _first_of_each_family(cases: list[CaseOutcome], most: int) -> list[CaseOutco
 def _reproduces(grading: Grading, implementation: Local, case: CaseOutcome) -> bool:
     assert case.check is not None
     recorded = [exchange for exchange in case.check.exchanges if exchange.settled]
-    counted = case.variant.cost
+    counted = case.variant.cost and (case.failure is None or case.failure.kind == "cost")
     try:
         again(case, grading, Replay(implementation, recorded, to_the_end=counted))
     except Reproduced:
@@ -159,7 +160,8 @@ def _same(reply: Header, tensors: Tensors, recorded: Exchange) -> bool:
 
 def _habits(reply: Header) -> tuple[bool, bool, list[Any]]:
     """Whether something forbidden was called or copied to the host, and where the results live."""
-    seen = reply.get("seen") or {}
+    given = reply.get("seen")
+    seen = given if type(given) is dict else {}
     return (
         bool(seen.get("forbidden")),
         bool(seen.get("traffic")),

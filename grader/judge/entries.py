@@ -126,7 +126,7 @@ def missing_parameters(reply: dict[str, Any], state: dict[str, torch.Tensor]) ->
     Names, shapes, and no bias that nobody asked for.
     """
     try:
-        own = {name: tuple(shape) for name, shape in reply["parameters"] if type(name) is str}
+        own = {name: tuple(map(_whole, shape)) for name, shape in reply["parameters"] if type(name) is str}
     except (KeyError, TypeError, ValueError):
         return unreadable("a malformed list of parameters")
     for name, value in state.items():
@@ -144,3 +144,9 @@ def missing_parameters(reply: dict[str, Any], state: dict[str, torch.Tensor]) ->
         if extra
         else None
     )
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:
+        raise TypeError
+    return value

@@ -58,7 +58,7 @@ def from_reply(reply: dict[str, Any]) -> Failure | None:
     kind = reply["kind"]
     if kind not in ("error", "memory", "missing", "large"):
         return None
-    name, message = clean(str(reply.get("type", "?")), 80), clean(str(reply.get("message", "")), _LONGEST_MESSAGE)
+    name, message = text_of(reply.get("type", "?"), 80), text_of(reply.get("message", ""), _LONGEST_MESSAGE)
     line = learner_line(reply)
     if kind in ("missing", "large"):
         return Failure(kind, message, line=line)
@@ -75,6 +75,11 @@ def from_reply(reply: dict[str, Any]) -> Failure | None:
     if name == "PermissionError" or "Operation not permitted" in message:
         return Failure(kind, f"{name}: {message} ({_REFUSED})", line=line)
     return Failure(kind, f"{name}: {message}" if message else name, line=line)
+
+
+def text_of(value: Any, limit: int) -> str:
+    """Return a text of a reply, made safe; a forgery of another type may be nested without end and is not shown."""
+    return clean(value, limit) if type(value) is str else "?"
 
 
 def learner_line(reply: dict[str, Any]) -> int:

@@ -9,12 +9,10 @@ from typing import Any, Final, Protocol
 import torch
 
 from grader.catalog import Kata
-from grader.judge.failure import Failure, from_ending, from_reply
+from grader.judge.failure import Failure, from_ending, from_reply, text_of
 from grader.sandbox.executor import Executor
 from grader.sandbox.host import GradingTimeout, Reply, Sandbox, SandboxEnded, Ticket
 from grader.sandbox.keeper_line import KeeperLine
-from grader.sandbox.wire import Unpacker
-from grader.text import clean
 
 SECONDS_AFTER_A_TIMEOUT: Final = (2.0, 1.0, 0.5)
 """After the first timeout each further call gets less: an endless loop costs its own deadline once, not once a case."""
@@ -80,9 +78,7 @@ class Reference:
 
     def call(self, header: Header, args: Any, kwargs: Any, through: list[bool] | None) -> tuple[Any, Tensors]:
         """Call it; returns what it returned, and its gradients by name."""
-        reply, snapshot = self.executor.call_with(header | REFERENCE | {"through": through}, args, kwargs)
-        tree = Unpacker(snapshot.tensors)
-        return tree.unpack(reply["value"]), {name: tree.unpack(node) for name, node in reply.get("grads", [])}
+        return self.executor.trusted_call(header | REFERENCE | {"through": through}, args, kwargs)
 
     def release(self, handles: list[int]) -> None:
         """Take back the modules of a case that is over."""
@@ -128,7 +124,7 @@ class Answer:
                 reply, _ = lane.wait(lane.submit({"op": "device"}, {}))
             except Failure:
                 return ""  # the cases themselves will tell
-            self._device_problem = clean(str(reply.get("problem", "")), 300)
+            self._device_problem = text_of(reply.get("problem", ""), 300)
         return self._device_problem
 
     def close(self) -> None:

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from grader.judge.failure import Failure
-from grader.text import clean
+from grader.judge.failure import Failure, text_of
 
 if TYPE_CHECKING:
     from grader.judge.results import Exchange
@@ -40,7 +39,7 @@ def contract_failure(exchange: Exchange) -> Failure | None:
         return Failure("forbidden", f"{name} is out of bounds in this kata", line=line, call=exchange.call)
     modified = exchange.reply.get("modified")
     if type(modified) is list and modified:
-        names = clean(", ".join(map(str, modified)), 200)
+        names = ", ".join(text_of(name, 80) for name in modified[:8])
         return Failure("modified", f"your code changed its input {names} in place", call=exchange.call)
     return None
 
@@ -48,10 +47,10 @@ def contract_failure(exchange: Exchange) -> Failure | None:
 def device_failure(reply: dict[str, Any], device: str, names: tuple[str, ...]) -> Failure | None:
     """Return the failure for a result that is not on ``device`` (if one is given) or for traffic, if there was any."""
     for index, node in enumerate(tensor_nodes(reply.get("value"))):
-        where = str(node.get("device"))
+        where = text_of(node.get("device"), 20)
         if device and where.partition(":")[0] != device:
             label = f"`{names[index]}`" if index < len(names) and names[index] else "the result"
-            return Failure("device", f"{label} is on {clean(where, 20)}, but the inputs are on {device}:0")
+            return Failure("device", f"{label} is on {where}, but the inputs are on {device}:0")
     for message, line in _findings(_seen(reply).get("traffic")):
         return Failure("traffic", message, line=line)
     return None
@@ -81,13 +80,14 @@ def cost_of(reply: dict[str, Any]) -> Cost | None:
 def tensor_nodes(tree: Any) -> Iterator[dict[str, Any]]:
     """Yield the nodes of tensors in a reply's tree, in the order in which they were collected."""
     if type(tree) is dict:
-        if "t" in tree:
+        if "t" in tree:  # in the order in which an Unpacker, which has accepted the tree, looks at it
             yield tree
-        for key in ("p", "l"):
-            for item in tree.get(key, ()):
+        elif "p" in tree or "l" in tree:
+            for item in tree["p" if "p" in tree else "l"]:
                 yield from tensor_nodes(item)
-        for pair in tree.get("d", ()):
-            yield from tensor_nodes(pair[1])
+        else:
+            for pair in tree.get("d", ()):
+                yield from tensor_nodes(pair[1])
 
 
 def _seen(reply: dict[str, Any]) -> dict[str, Any]:
@@ -99,4 +99,4 @@ def _findings(value: Any) -> list[tuple[str, int]]:
     if type(value) is not list:
         return []
     pairs = [item for item in value if type(item) is list and len(item) == 2]
-    return [(clean(str(text), 300), line if type(line) is int else 0) for text, line in pairs]
+    return [(text_of(text, 300), line if type(line) is int else 0) for text, line in pairs]

@@ -230,9 +230,7 @@ class Unpacker:
         self._tensors = tensors
         self._foreign = foreign
         self._made: dict[tuple[Any, ...], torch.Tensor] = {}
-        self._left = sum(
-            tensor.numel() for tensor in tensors.values()
-        )  # to be used once: no node for the same memory twice
+        self._left = sum(tensor.numel() for tensor in tensors.values())  # each has a place of its own
 
     def unpack(self, node: Any, depth: int = 0) -> Tree:
         """Return the value of a node. Raises WireError for a malformed one."""

@@ -1,0 +1,194 @@
+"""Naming mistakes and writing the smallest failing call as a script, through real processes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader import catalog
+from grader.judge.mistakes import load
+from grader.session import Request, Session
+
+
+@pytest.fixture(scope="module")
+def session():
+    """One server for all gradings of this file."""
+    with Session() as session:
+        yield session
+
+
+def graded(session: Session, kata: str, source: str, case: str, **more) -> dict:
+    """Grade an answer in a few cases."""
+    return session.grade(Request(kata, source, catalog.find(kata).filename, seed=3, case=case, **more))
+
+
+def changed(kata: str, old: str, new: str) -> str:
+    """Return the reference with a change."""
+    text = catalog.find(kata).reference()
+    assert text.count(old) == 1
+    return text.replace(old, new)
+
+
+def ids(report: dict) -> list[str]:
+    """Return the named mistakes."""
+    return [mistake["id"] for mistake in report["mistakes"]]
+
+
+# --- diagnosis --------------------------------------------------------------------------------------------------------
+
+
+def test_a_known_mistake_in_other_words(session: Session) -> None:
+    """What counts is what an answer does, not how it is written."""
+    source = """
+import torch
+
+def masked_softmax(scores, mask=None, dim=-1):
+    if mask is not None:
+        scores = torch.where(mask, torch.tensor(float("-inf"), dtype=scores.dtype), scores)
+    shifted = scores - scores.amax(dim, keepdim=True).clamp_min(-1e30)
+    weights = shifted.exp() / shifted.exp().sum(dim, keepdim=True)
+    return weights if mask is None else weights.masked_fill(mask, 0.0)
+"""
+    report = graded(session, "masked-softmax", source, "mask/hides")
+    assert ids(report) == ["mask-inverted"]
+    (named,) = report["mistakes"]
+    bank = {mistake.id: mistake for mistake in load(catalog.find("masked-softmax"))}
+    assert named["title"] == bank["mask-inverted"].title["en"]
+    assert named["explain"] == bank["mask-inverted"].explain["en"]
+    assert set(named["cases"]) == {case["id"] for case in report["cases"] if case["outcome"] == "failed"}
+
+
+def test_in_chinese(session: Session) -> None:
+    """The texts are those of the language that was asked for."""
+    bank = {mistake.id: mistake for mistake in load(catalog.find("masked-softmax"))}
+    source = bank["mask-inverted"].applied_to(catalog.find("masked-softmax").reference())
+    (named,) = graded(session, "masked-softmax", source, "mask/hides", lang="zh")["mistakes"]
+    assert named["nudge"] == bank["mask-inverted"].nudge["zh"]
+
+
+def test_no_name_for_what_is_in_no_bank(session: Session) -> None:
+    """A mistake of one's own is not given somebody else's name."""
+    source = changed("masked-softmax", "masked_scores = scores", "masked_scores = 1.01 * scores")
+    report = graded(session, "masked-softmax", source, "mask/hides")
+    assert report["verdict"] == "failed"
+    assert ids(report) == []
+
+
+def test_no_name_for_half_a_mistake(session: Session) -> None:
+    """An entry that would have failed a case which the answer passed is out."""
+    bank = {mistake.id: mistake for mistake in load(catalog.find("masked-softmax"))}
+    wrong = bank["mask-inverted"].applied_to(catalog.find("masked-softmax").reference())
+    both = f"""
+right, wrong = {{}}, {{}}
+exec({catalog.find("masked-softmax").reference()!r}, right)
+exec({wrong!r}, wrong)
+
+def masked_softmax(scores, mask=None, dim=-1):
+    use = wrong if mask is not None and mask.dim() == 1 else right
+    return use["masked_softmax"](scores, mask, dim)
+"""
+    report = graded(session, "masked-softmax", both, "mask/")
+    assert report["verdict"] == "failed"
+    assert ids(report) == []
+
+
+def test_no_name_for_a_passing_answer(session: Session) -> None:
+    """Correct answers carry no diagnosis and no script, nor does a stub."""
+    kata = catalog.find("masked-softmax")
+    report = graded(session, kata.id, kata.reference(), "mask/")
+    assert (report["verdict"], report["mistakes"], report["repro"]) == ("passed", [], "")
+    assert ids(graded(session, kata.id, kata.stub(), "mask/hides")) == []
+
+
+# --- repro ------------------------------------------------------------------------------------------------------------
+
+
+def run(report: dict, source: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the script of a report beside the answer, as a learner would."""
+    filename = catalog.find(report["kata"]).filename
+    (folder / filename).write_text(source, encoding="utf-8")
+    script = folder / f"repro_{filename}"
+    script.write_text(report["repro"], encoding="utf-8")
+    return subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=60)
+
+
+def values(output: str, heading: str) -> str:
+    """Return what was printed under a heading."""
+    return output.partition(f"{heading}\n")[2].partition("\nexpected\n")[0].partition("\ngradient of")[0].strip()
+
+
+def test_a_function(session: Session, tmp_path: Path) -> None:
+    """The script calls the function with the inputs of the smallest failing call and prints got and expected."""
+    source = changed("masked-softmax", "weights = torch.softmax(masked", "weights = 0.5 * torch.softmax(masked")
+    report = graded(session, "masked-softmax", source, "mask/")
+    result = run(report, source, tmp_path)
+    assert result.returncode == 0, result.stderr
+    got, expected = values(result.stdout, "got"), values(result.stdout, "expected")
+    assert got.startswith("tensor(")
+    assert expected.startswith("tensor(")
+    assert got != expected
+    sizes = [case["call"] for case in report["cases"] if case["outcome"] == "failed"]
+    assert any(f"({name}" in call for call in sizes for name in ("scores",))
+    assert "seed 3" in report["repro"]
+
+
+def test_a_call_that_raises(session: Session, tmp_path: Path) -> None:
+    """Where the answer raises, so does the script, at the learner's line."""
+    source = changed("masked-softmax", "weights = torch.softmax(masked", "weights = nothing.softmax(masked")
+    report = graded(session, "masked-softmax", source, "mask/hides_some")
+    result = run(report, source, tmp_path)
+    assert result.returncode == 1
+    assert result.stderr.strip().endswith("NameError: name 'nothing' is not defined")
+    assert "masked_softmax.py" in result.stderr
+
+
+def test_a_module(session: Session, tmp_path: Path) -> None:
+    """The module is built with the weights of the failing call."""
+    source = changed("mha", "/ math.sqrt(self.d_head)", "/ math.sqrt(self.n_heads * self.d_head)")
+    report = graded(session, "mha", source, "core/two_heads")
+    result = run(report, source, tmp_path)
+    assert result.returncode == 0, result.stderr
+    failed = next(case for case in report["cases"] if case["outcome"] == "failed")
+    number = failed["message"].partition("got ")[2].partition(";")[0]
+    expected = failed["message"].partition("expected ")[2].partition(",")[0]
+    assert number in values(result.stdout, "got")
+    assert expected in values(result.stdout, "expected")
+
+
+def test_a_gradient(session: Session, tmp_path: Path) -> None:
+    """A wrong gradient shows beside the expected one; the results agree."""
+    source = changed(
+        "sdpa", "weights = torch.softmax(scores, dim=-1)", "weights = torch.softmax(scores.detach(), dim=-1)"
+    )
+    report = graded(session, "sdpa", source, "grad/")
+    failed = [case for case in report["cases"] if case["outcome"] == "failed"]
+    assert failed
+    assert all("gradient" in case["message"] for case in failed)
+    result = run(report, source, tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "gradient of q\nNone\nexpected\ntensor" in result.stdout
+    assert "gradient of v\ntensor" in result.stdout
+
+
+@pytest.mark.parametrize("case", ["core/transposed", "mask/one_tensor_stands"])
+def test_a_view(session: Session, tmp_path: Path, case: str) -> None:
+    """An input that was transposed or expanded is so in the script too: what fails on views fails there."""
+    view = "scores.view(-1).view(scores.shape)"
+    source = f"""
+import torch
+
+def masked_softmax(scores, mask=None, dim=-1):
+    {view}
+    if mask is None:
+        return torch.softmax(scores, dim)
+    return torch.softmax(scores.masked_fill(~mask, float("-inf")), dim).masked_fill(~mask, 0.0)
+"""
+    report = graded(session, "masked-softmax", source, case)
+    assert report["verdict"] == "failed"
+    result = run(report, source, tmp_path)
+    assert result.returncode == 1, result.stdout
+    assert "view size is not compatible" in result.stderr
+    assert view in result.stderr
