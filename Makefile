@@ -36,8 +36,9 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)
 	@$(BIN)/python tests/demo
 
+# By file: the tests of a file share their servers.
 test: $(READY)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff format --check

@@ -15,6 +15,11 @@ def got(value: Any) -> Any:
     return _side(value, "got")
 
 
+def mine(value: Any) -> Any:
+    """Return what is sent to the answer: where it is handed its own result back, what stands for it."""
+    return _side(value, "mine")
+
+
 def want(value: Any) -> Any:
     """Return the reference's side of an argument."""
     return _side(value, "want")
@@ -39,7 +44,7 @@ def cast(tree: Any, *dtypes: torch.dtype, copy: bool = False) -> Any:
             if id(value) not in done:
                 result = value
                 for dtype in dtypes if value.is_floating_point() else ():
-                    result = result.to(dtype)
+                    result = _to(result, dtype)
                 done[id(value)] = result.clone() if copy and result is value else result
             return done[id(value)]
         if isinstance(value, (tuple, list)):
@@ -49,6 +54,16 @@ def cast(tree: Any, *dtypes: torch.dtype, copy: bool = False) -> Any:
         return value
 
     return walk(tree)
+
+
+def _to(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Cast a tensor; an expanded one, which torch would lay out anew, stays one."""
+    if 0 not in tensor.stride() or not tensor.numel():
+        return tensor.to(dtype)
+    base = tensor
+    for axis, stride in enumerate(tensor.stride()):
+        base = base.narrow(axis, 0, 1) if stride == 0 else base
+    return base.to(dtype).expand(tensor.shape)
 
 
 def lives_on_a_device(value: Any) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from grader.judge import compare as comparison
-from grader.judge.arguments import cast, got, lives_on_a_device, size, want
+from grader.judge.arguments import cast, got, lives_on_a_device, mine, size, want
 from grader.judge.entries import Entry, Module, missing_parameters
 from grader.judge.failure import Failure, Satisfied, from_reply, raised_types, unreadable
 from grader.judge.grading import Grading
@@ -174,12 +174,12 @@ class Check:
         self, header: dict[str, Any], trees: dict[str, Tree], call: str, names: tuple[str, ...], *, compared: bool
     ) -> Result:
         """Ask the answer for one operation; what the reference does is compared later. Inside ``raises`` at once."""
-        answers = {key: cast(got(tree), self.dtype) for key, tree in trees.items()}
+        answers = {key: cast(mine(tree), self.dtype) for key, tree in trees.items()}
         packer = Packer()
         packed = (
             header
             | {key: packer.pack(tree) for key, tree in answers.items()}
-            | {"through": None, "forget": self._forget}
+            | {"through": None, "forget": self._forget, "key": self.grading.next_handle()}
         )
         packed |= {
             "dtype": dtype_name(self.dtype),
@@ -188,7 +188,7 @@ class Check:
             "cost": self.variant.cost,
         }
         self._forget = []
-        exchange = Exchange(header, trees, call, names, compared, size(answers.get("args")))
+        exchange = Exchange(header, trees, call, names, compared, packed["key"], size(answers.get("args")))
         self.exchanges.append(exchange)
         exchange.asked = self.backend.submit(packed, packer.tensors)
         if self._expected:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import zlib
 from typing import Any, Final
 
@@ -37,6 +38,13 @@ def packed(dtype, shape, text):
     """A tensor from its bytes."""
     data = bytearray(zlib.decompress(base64.b64decode(text)))
     return torch.frombuffer(data, dtype=dtype).reshape(shape).clone() if data else torch.empty(shape, dtype=dtype)
+
+
+def tensors(value):
+    """The tensors in a result."""
+    if isinstance(value, (tuple, list)):
+        return [t for item in value for t in tensors(item)]
+    return [value] if isinstance(value, torch.Tensor) else []
 
 
 path = pathlib.Path(__file__).with_name({file!r})
@@ -119,52 +127,65 @@ def _call_lines(check: Check, exchange: Exchange) -> list[str]:
     called = f"answer.{header['entry']}" if header["handle"] is None else "module"
     called += f".{header['method']}" if header["method"] else ""
     lines += ["", f"got = {called}({', '.join(given)})  # a good line for a breakpoint", 'print("got", got, sep="\\n")']
-    return lines + _expectation(check, exchange)
+    return lines + _expectation(check, exchange, set(written.values()))
 
 
-def _expectation(check: Check, exchange: Exchange) -> list[str]:
+def _expectation(check: Check, exchange: Exchange, variables: set[str]) -> list[str]:
     if exchange.want is None:  # the call raised, or nothing was compared
         return []
     expected, grads = exchange.want, exchange.want_grads
-    if isinstance(expected, (tuple, list)):
-        literal = "(" + ", ".join(_value(cast(item, check.dtype)) for item in expected) + ",)"
-    else:
-        literal = _value(cast(expected, check.dtype))
-    lines = ["", f"expected = {literal}", 'print("expected", expected, sep="\\n")']
+    lines = ["", f"expected = {_value(cast(expected, check.dtype))}", 'print("expected", expected, sep="\\n")']
     if exchange.header["grad"]:
         lines += [
             "",
             "# The gradients that were compared are those of this scalar:",
-            "outputs = [t for t in (got if isinstance(got, tuple) else (got,)) if t.requires_grad]",
-            "for t in outputs:",
+            "for t in [t for t in tensors(got) if t.requires_grad]:",
             "    weights = torch.cos(1.7 * torch.arange(t.numel()) + 0.3).to(t).reshape(t.shape)",
             "    (t * weights).sum().backward(retain_graph=True)",
         ]
         for name, gradient in grads.items():
             if gradient is not None:
-                where = f"module.get_parameter({name!r})" if "." in name else name
+                variable = re.sub(r"\[(\d+)\]", r"_\1", name).replace(" ", "_")
+                where = variable if variable in variables else f"module.get_parameter({name!r})"
                 lines += [f'print("gradient of {name}", {where}.grad, "expected", {_value(gradient)}, sep="\\n")']
     return lines
 
 
 def _value(value: Any) -> str:
+    if isinstance(value, (tuple, list)):
+        return f"({''.join(f'{_value(item)}, ' for item in value)})"
     return _literal(value) if isinstance(value, torch.Tensor) else repr(value)
 
 
 def _literal(tensor: torch.Tensor) -> str:
-    tensor = tensor.detach().contiguous()
+    """Write a tensor as an expression; expanded and transposed ones are so again."""
+    tensor, strides = tensor.detach(), tensor.stride()
+    order = sorted(range(tensor.dim()), key=lambda axis: -strides[axis])
+    expanded = [axis for axis, stride in enumerate(strides) if stride == 0 and tensor.size(axis) > 1]
+    if expanded:
+        base = tensor
+        for axis in expanded:
+            base = base.narrow(axis, 0, 1)
+        return f"{_literal(base.contiguous())}.expand{tuple(tensor.shape)}"
+    if order != list(range(tensor.dim())) and tensor.numel() and not tensor.is_contiguous():
+        back = tuple(sorted(range(len(order)), key=order.__getitem__))
+        return f"{_literal(tensor.permute(order).contiguous())}.permute{back}"
+    if not tensor.numel():
+        return f"torch.empty({tuple(tensor.shape)}, dtype={tensor.dtype})"
+    tensor = tensor.contiguous()
     if tensor.numel() <= WRITTEN_OUT and bool(tensor.isfinite().all()):
-        return f"torch.tensor({_numbers(tensor.tolist())}, dtype={tensor.dtype})"
+        exact = tensor.dtype == torch.float64
+        return f"torch.tensor({_numbers(tensor.tolist(), exact=exact)}, dtype={tensor.dtype})"
     data = tensor.flatten().view(torch.uint8) if tensor.dim() else tensor.reshape(1).view(torch.uint8)
     text = base64.b64encode(zlib.compress(bytes(data.tolist()))).decode()
     return f"packed(torch.{dtype_name(tensor.dtype)}, {tuple(tensor.shape)}, {text!r})"
 
 
-def _numbers(value: Any) -> str:
-    """Write numbers with as many digits as float32 needs to come back as it was."""
+def _numbers(value: Any, *, exact: bool) -> str:
+    """Write numbers with as many digits as they need to come back as they were: 9 but for float64."""
     if isinstance(value, list):
-        return f"[{', '.join(map(_numbers, value))}]"
-    return f"{value:.9g}" if isinstance(value, float) else repr(value)
+        return f"[{', '.join(_numbers(item, exact=exact) for item in value)}]"
+    return f"{value:.9g}" if isinstance(value, float) and not exact else repr(value)
 
 
 def _plain(text: str) -> str:

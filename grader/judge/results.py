@@ -10,7 +10,7 @@ import torch
 
 from grader.judge.failure import Failure
 from grader.judge.observed import Cost
-from grader.sandbox.wire import Tree
+from grader.sandbox.wire import Returned, Tree
 
 if TYPE_CHECKING:
     from grader.judge.lanes import Asked
@@ -25,6 +25,7 @@ class Exchange:
     call: str
     names: tuple[str, ...]
     compared: bool
+    key: int = 0
     size: int = 0
     asked: Asked | None = None
     settled: bool = False
@@ -48,6 +49,11 @@ class Result:
     def settled(self) -> bool:
         """Whether the answer's reply is in."""
         return self._exchange.settled
+
+    @property
+    def mine(self) -> Any:
+        """What stands for the answer's value when it is handed back."""
+        return Returned(self._exchange.key, self._path)
 
     @property
     def got(self) -> Tree:
@@ -105,6 +111,11 @@ class GivenDevice(Result):
     @property
     def got(self) -> Any:
         """The device of the variant."""
+        return self._mine
+
+    @property
+    def mine(self) -> Any:
+        """The same: a device is what it is called."""
         return self._mine
 
     @property

@@ -9,6 +9,7 @@ from __future__ import annotations
 import linecache
 import sys
 import types
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -20,6 +21,7 @@ from grader.sandbox.wire import Unpacker, dtype_named
 
 MODULE_NAME: Final = "kata_answer"
 MOST_PARAMETERS: Final = 200
+MOST_KEPT: Final = 256
 
 Header = dict[str, Any]
 Tensors = dict[str, torch.Tensor]
@@ -52,6 +54,8 @@ class Executor:
         self.filename = filename
         self.namespace: dict[str, Any] = {}
         self._modules: dict[int, Any] = {}
+        self._kept: OrderedDict[int, Any] = OrderedDict()
+        self._handed_back: set[int] = set()
 
     def load(self, source: str) -> None:
         """Execute the file. Its tracebacks show lines although the file cannot be opened from in here."""
@@ -107,7 +111,8 @@ class Executor:
         Answers with the tree of what came back and what was observed.
         """
         observe.ready(header["device"])
-        tree = Unpacker(tensors)
+        self._handed_back.clear()
+        tree = Unpacker(tensors, self._returned)
         module, target = self._target(header)
         weights = _parameters(module) if module is not None else {}
         args, kwargs = observe.place((tree.unpack(header["args"]), tree.unpack(header["kwargs"])), header["device"])
@@ -115,11 +120,12 @@ class Executor:
         before = {name: _clone(tensor.detach()) for name, tensor in (inputs | weights).items()}
         if header["grad"]:
             for tensor in inputs.values():
-                if tensor.is_floating_point():
+                if tensor.is_floating_point() and id(tensor) not in self._handed_back:
                     tensor.requires_grad_()
         _manual_seed(header["seed"])
         with observe.watching(header, self.filename, (args, kwargs, module)) as seen:
             result = target(*args, **kwargs)
+        self._keep(header["key"], result)
         snapshot = Snapshot(to_cpu=observe.to_cpu)
         reply: Header = {"kind": "value", "value": snapshot.tree(result), "seen": seen()}
         reply["modified"] = [
@@ -148,6 +154,32 @@ class Executor:
         grads = _gradients(snapshot, sources, header["through"])
         tree = Unpacker(snapshot.tensors)
         return tree.unpack(node), {name: tree.unpack(grad) for name, grad in grads}
+
+    def _keep(self, key: int, result: Any) -> None:
+        """Remember what a call returned: a later one may get it back."""
+        self._kept[key] = result
+        if len(self._kept) > MOST_KEPT:
+            self._kept.popitem(last=False)
+
+    def _returned(self, key: int, path: list[int | str]) -> Any:
+        """Find what a call returned. Its tensors share their memory with it, and have no part in a gradient."""
+        value = self._kept[key]
+        for index in path:
+            try:
+                value = value[index]
+            except (KeyError, IndexError, TypeError):
+                raise AnswerError(f"what an earlier call returned has no part [{index!r}]") from None
+
+        def share(item: Any) -> Any:
+            if isinstance(item, _Tensor):
+                shared = item.detach()
+                self._handed_back.add(id(shared))
+                return shared
+            if isinstance(item, tuple) and hasattr(item, "_fields"):
+                return type(item)(*map(share, item))
+            return type(item)(map(share, item)) if type(item) in (tuple, list) else item
+
+        return share(value)
 
     def _entry(self, name: str) -> Any:
         if name not in self.namespace:

@@ -33,9 +33,13 @@ def place(value: Any, device: str) -> Any:
 
     def move(item: Any) -> Any:
         if isinstance(item, torch.Tensor):
+            if item.device.type == device.partition(":")[0]:  # came from an earlier call
+                return item
             if id(item) not in done:
                 done[id(item)] = simdevice.to_sim(item) if device == SIMULATED else item.to(device)
             return done[id(item)]
+        if isinstance(item, tuple) and hasattr(item, "_fields"):  # a named tuple that the answer returned
+            return type(item)(*map(move, item))
         if isinstance(item, (tuple, list)):
             return type(item)(map(move, item))
         if isinstance(item, dict):

@@ -145,6 +145,15 @@ class DeviceName(str):
     __slots__ = ()
 
 
+class Returned:
+    """Stands for what an earlier call returned: the answer gets the very thing back, memory and all."""
+
+    __slots__ = ("key", "path")
+
+    def __init__(self, key: int, path: tuple[int | str, ...]) -> None:
+        self.key, self.path = key, path
+
+
 class Heap:
     """Tensors laid end to end, one heap a dtype.
 
@@ -192,6 +201,8 @@ class Packer:
         """Return the JSON node of a value that we made ourselves."""
         if isinstance(value, DeviceName):
             return {"device": str(value)}
+        if isinstance(value, Returned):
+            return {"returned": value.key, "path": list(value.path)}
         if value is None or isinstance(value, (bool, int, float, str)):
             return value
         if isinstance(value, torch.Tensor):
@@ -226,9 +237,11 @@ class Packer:
 class Unpacker:
     """The way back; the same tensor met twice is one object."""
 
-    def __init__(self, tensors: dict[str, torch.Tensor], foreign: Callable[[str], Any] = Foreign) -> None:
+    def __init__(
+        self, tensors: dict[str, torch.Tensor], returned: Callable[[int, list[int | str]], Tree] | None = None
+    ) -> None:
         self._tensors = tensors
-        self._foreign = foreign
+        self._returned = returned
         self._made: dict[tuple[Any, ...], torch.Tensor] = {}
         self._left = sum(tensor.numel() for tensor in tensors.values())  # each has a place of its own
 
@@ -260,7 +273,9 @@ class Unpacker:
             except RuntimeError:
                 raise WireError("an unknown device") from None
         if type(node.get("x")) is str:
-            return self._foreign(node["x"][:300])
+            return Foreign(node["x"][:300])
+        if self._returned is not None and "returned" in node:
+            return self._returned(node["returned"], node["path"])
         raise WireError("a value of an unknown kind")
 
     def _tensor(self, node: dict[str, Any]) -> torch.Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -106,13 +107,24 @@ def test_no_name_for_a_passing_answer(session: Session) -> None:
 # --- repro ------------------------------------------------------------------------------------------------------------
 
 
-def run(report: dict, source: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run the script of a report beside the answer, as a learner would."""
+def script_of(report: dict, source: str, folder: Path) -> Path:
+    """Write the script of a report beside the answer, as `kata repro` does."""
     filename = catalog.find(report["kata"]).filename
     (folder / filename).write_text(source, encoding="utf-8")
     script = folder / f"repro_{filename}"
     script.write_text(report["repro"], encoding="utf-8")
-    return subprocess.run([sys.executable, script], capture_output=True, text=True, check=False, timeout=60)
+    return script
+
+
+@pytest.fixture
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Return a function that runs the script of a report and returns what it prints."""
+
+    def run(report: dict, source: str) -> str:
+        runpy.run_path(str(script_of(report, source, tmp_path)))
+        return capsys.readouterr().out
+
+    return run
 
 
 def values(output: str, heading: str) -> str:
@@ -124,71 +136,70 @@ def test_a_function(session: Session, tmp_path: Path) -> None:
     """The script calls the function with the inputs of the smallest failing call and prints got and expected."""
     source = changed("masked-softmax", "weights = torch.softmax(masked", "weights = 0.5 * torch.softmax(masked")
     report = graded(session, "masked-softmax", source, "mask/")
-    result = run(report, source, tmp_path)
+    command = [sys.executable, script_of(report, source, tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert result.returncode == 0, result.stderr
     got, expected = values(result.stdout, "got"), values(result.stdout, "expected")
     assert got.startswith("tensor(")
     assert expected.startswith("tensor(")
     assert got != expected
-    sizes = [case["call"] for case in report["cases"] if case["outcome"] == "failed"]
-    assert any(f"({name}" in call for call in sizes for name in ("scores",))
     assert "seed 3" in report["repro"]
 
 
-def test_a_call_that_raises(session: Session, tmp_path: Path) -> None:
+def test_a_call_that_raises(session: Session, run) -> None:
     """Where the answer raises, so does the script, at the learner's line."""
     source = changed("masked-softmax", "weights = torch.softmax(masked", "weights = nothing.softmax(masked")
     report = graded(session, "masked-softmax", source, "mask/hides_some")
-    result = run(report, source, tmp_path)
-    assert result.returncode == 1
-    assert result.stderr.strip().endswith("NameError: name 'nothing' is not defined")
-    assert "masked_softmax.py" in result.stderr
+    with pytest.raises(NameError, match="name 'nothing' is not defined") as raised:
+        run(report, source)
+    assert Path(raised.traceback[-1].path).name == "masked_softmax.py"
+    assert raised.traceback[-1].lineno + 1 == int(report["cases"][0]["where"].partition(":")[2])
 
 
-def test_a_module(session: Session, tmp_path: Path) -> None:
+def test_a_module(session: Session, run) -> None:
     """The module is built with the weights of the failing call."""
     source = changed("mha", "/ math.sqrt(self.d_head)", "/ math.sqrt(self.n_heads * self.d_head)")
     report = graded(session, "mha", source, "core/two_heads")
-    result = run(report, source, tmp_path)
-    assert result.returncode == 0, result.stderr
+    output = run(report, source)
     failed = next(case for case in report["cases"] if case["outcome"] == "failed")
-    number = failed["message"].partition("got ")[2].partition(";")[0]
-    expected = failed["message"].partition("expected ")[2].partition(",")[0]
-    assert number in values(result.stdout, "got")
-    assert expected in values(result.stdout, "expected")
+    assert failed["message"].partition("got ")[2].partition(";")[0] in values(output, "got")
+    assert failed["message"].partition("expected ")[2].partition(",")[0] in values(output, "expected")
 
 
-def test_a_gradient(session: Session, tmp_path: Path) -> None:
-    """A wrong gradient shows beside the expected one; the results agree."""
-    source = changed(
-        "sdpa", "weights = torch.softmax(scores, dim=-1)", "weights = torch.softmax(scores.detach(), dim=-1)"
-    )
-    report = graded(session, "sdpa", source, "grad/")
+def test_a_gradient(session: Session, run) -> None:
+    """A wrong gradient shows beside the expected one."""
+    source = changed("sdpa", "torch.softmax(scores, dim=-1)", "torch.softmax(scores.detach(), dim=-1)")
+    report = graded(session, "sdpa", source, "grad/one_")
     failed = [case for case in report["cases"] if case["outcome"] == "failed"]
     assert failed
     assert all("gradient" in case["message"] for case in failed)
-    result = run(report, source, tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert "gradient of q\nNone\nexpected\ntensor" in result.stdout
-    assert "gradient of v\ntensor" in result.stdout
+    output = run(report, source)
+    assert "gradient of q\nNone\nexpected\ntensor" in output
+    assert "gradient of v\ntensor" in output
+
+
+def test_gradients_of_parameters_and_members(session: Session, run) -> None:
+    """Each gradient that the script prints belongs to something that the script has."""
+    source = changed("kv-cache", "return self.W_o(context), (keys", "return self.W_o(context.detach()), (keys")
+    output = run(graded(session, "kv-cache", source, "grad/gradients_of_a_chunk_after"), source)
+    assert "gradient of W_q.weight\nNone\nexpected\ntensor" in output
+    assert "gradient of W_o.weight\ntensor" in output
+    assert "gradient of x\n" in output
 
 
 @pytest.mark.parametrize("case", ["core/transposed", "mask/one_tensor_stands"])
-def test_a_view(session: Session, tmp_path: Path, case: str) -> None:
+def test_a_view(session: Session, run, case: str) -> None:
     """An input that was transposed or expanded is so in the script too: what fails on views fails there."""
-    view = "scores.view(-1).view(scores.shape)"
-    source = f"""
+    source = """
 import torch
 
 def masked_softmax(scores, mask=None, dim=-1):
-    {view}
+    scores.view(-1).view(scores.shape)
     if mask is None:
         return torch.softmax(scores, dim)
     return torch.softmax(scores.masked_fill(~mask, float("-inf")), dim).masked_fill(~mask, 0.0)
 """
     report = graded(session, "masked-softmax", source, case)
     assert report["verdict"] == "failed"
-    result = run(report, source, tmp_path)
-    assert result.returncode == 1, result.stdout
-    assert "view size is not compatible" in result.stderr
-    assert view in result.stderr
+    with pytest.raises(RuntimeError, match="view size is not compatible"):
+        run(report, source)
