@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from grader.judge.results import Result
+from grader.sandbox.executor import named_tensors
 from grader.sandbox.wire import DeviceName, tensors_in
 
 
@@ -33,6 +34,20 @@ def _side(value: Any, side: str) -> Any:
     if isinstance(value, dict):
         return {key: _side(item, side) for key, item in value.items()}
     return value
+
+
+def handed_back(args: Any, kwargs: Any, names: list[str]) -> set[str]:
+    """Return the names of the tensors that an earlier call returned: they have no part in a gradient."""
+
+    def returned(value: Any) -> Any:
+        if isinstance(value, Result):
+            return value.want
+        if isinstance(value, (tuple, list)):
+            return tuple(map(returned, value))
+        return None
+
+    values = {name: returned(value) for name, value in kwargs.items()}
+    return {name for name, _ in named_tensors(tuple(map(returned, args)), values, names)}
 
 
 def cast(tree: Any, *dtypes: torch.dtype, copy: bool = False) -> Any:

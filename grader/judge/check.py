@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from grader.judge import compare as comparison
-from grader.judge.arguments import cast, got, lives_on_a_device, mine, size, want
+from grader.judge.arguments import cast, got, handed_back, lives_on_a_device, mine, size, want
 from grader.judge.entries import Entry, Module, missing_parameters
 from grader.judge.failure import Failure, Satisfied, from_reply, raised_types, unreadable
 from grader.judge.grading import Grading
@@ -299,7 +299,9 @@ class Check:
         if mismatch is not None:
             raise Failure(mismatch.kind, mismatch.message)
         if grad:
-            _compare_gradients(exchange.grads, exchange.want_grads, self.dtype)
+            back = handed_back(exchange.trees["args"], exchange.trees["kwargs"], exchange.header["names"])
+            expected = {name: grad for name, grad in exchange.want_grads.items() if name not in back}
+            _compare_gradients(exchange.grads, expected, self.dtype)
 
     def _known_want(self, exchange: Exchange) -> Tree:
         """What the reference returned for the same call in another variant of the same dtype."""

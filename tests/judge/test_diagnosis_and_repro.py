@@ -169,7 +169,7 @@ def test_a_module(session: Session, run) -> None:
 def test_a_gradient(session: Session, run) -> None:
     """A wrong gradient shows beside the expected one."""
     source = changed("sdpa", "torch.softmax(scores, dim=-1)", "torch.softmax(scores.detach(), dim=-1)")
-    report = graded(session, "sdpa", source, "grad/one_")
+    report = graded(session, "sdpa", source, "grad/")
     failed = [case for case in report["cases"] if case["outcome"] == "failed"]
     assert failed
     assert all("gradient" in case["message"] for case in failed)

@@ -19,20 +19,8 @@ DEEP: list = []
 for _ in range(3000):
     DEEP = [DEEP]
 JUNK = [
-    *(None, True, -1, 2**70, 1e308, float("nan"), "", "text", "\x1b]0;owned\x07", "\ud800"),
-    *(
-        [],
-        [1],
-        ["q"],
-        [[]],
-        [["a", 1, 2]],
-        [[1, 2]],
-        [["W", "b"]],
-        {},
-        {"p": 3},
-        {"t": "float64"},
-        {"verdict": "passed"},
-    ),
+    *(None, True, 2**70, float("nan"), "\x1b]0;owned\x07", "\ud800"),
+    *([], [1], [[]], [["a", 1, 2]], [["W", "b"]], {"p": 3}, {"t": "float64"}, {"verdict": "passed"}),
 ]
 VARIANTS = {
     "core": Variant("core"),

@@ -12,6 +12,7 @@ from grader.sandbox.wire import (
     DeviceName,
     Foreign,
     Packer,
+    Returned,
     Unpacker,
     WireError,
     dtype_name,
@@ -151,6 +152,14 @@ def test_foreign_values() -> None:
     assert isinstance(value, Foreign)
     assert value.what.startswith("a generator!")
     assert len(value.what) <= 300
+
+
+def test_what_an_answer_returned() -> None:
+    """Its own result is handed back to an answer by name; on the judge's side there is nothing of that name."""
+    node = Packer().pack((Returned(7, (1, "k")), 2))
+    assert Unpacker({}, lambda key, path: (key, path)).unpack(node) == ((7, [1, "k"]), 2)
+    with pytest.raises(WireError):
+        Unpacker({}).unpack(node)
 
 
 def test_tensors_of_a_tree() -> None:
