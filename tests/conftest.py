@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
@@ -80,6 +81,13 @@ def _borrow(python: Path) -> Path:
     borrowed = [entry for entry in sys.path if entry.endswith(("site-packages", "dist-packages"))]
     (packages / "borrowed.pth").write_text("\n".join(borrowed) + "\n")
     return packages
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _ctrl_c_is_heard() -> None:
+    """Let processes that tests start react to SIGINT: a shell starts what runs in the background with it ignored."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

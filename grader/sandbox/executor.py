@@ -136,7 +136,7 @@ class Executor:
         return reply, snapshot.tensors
 
     def trusted_call(self, header: Header, args: Any, kwargs: Any) -> tuple[Any, Tensors]:
-        """Call code of our own with arguments of its own: nothing is watched. Returns the result and gradients by name."""
+        """Call code of our own with arguments of its own, unwatched. Returns the result and gradients by name."""
         module, target = self._target(header)
         if header["grad"]:
             sources = dict(named_tensors(args, kwargs, header["names"]))
@@ -190,7 +190,7 @@ class Executor:
         return entry
 
     def _target(self, header: Header) -> tuple[torch.nn.Module | None, Any]:
-        """Return the module that is called upon, switched to its mode, and what is called; an attribute by reading it."""
+        """Return the module that is called upon, switched to its mode, and what is called."""
         owner, target = self._owner_and_target(header)
         if not isinstance(owner, _Module):
             return None, target
