@@ -41,6 +41,7 @@ def settled(document: dict[str, Any]) -> dict[str, Any]:
         "sandbox": [],
         "sandbox_gaps": [],
         "versions": dict.fromkeys(document["versions"], ""),
+        "repro": document["repro"] and "a script",
     }
     document["cases"] = [{**case, "seconds": 0.0, "message": _settled(case["message"])} for case in document["cases"]]
     return document

@@ -16,7 +16,7 @@ from grader.language import _
 BEGIN, END = "<!-- score:begin -->", "<!-- score:end -->"
 
 
-@click.group("dev", short_help="For authors of katas.")
+@click.group("dev", short_help="For authors of katas.", epilog=examples("kata dev check mha"))
 def dev_command() -> None:
     """Tools for writing katas; docs/writing-a-kata.md says how they are made."""
 

@@ -3,4 +3,4 @@
 def masked_softmax(scores, mask=None, dim=-1):
     hoard = []
     while True:
-        hoard.append(b"x" * (1 << 28))
+        hoard.append(bytearray(1 << 28))
