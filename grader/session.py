@@ -63,7 +63,10 @@ class Session:
     ) -> None:
         """Start the server. ``hidden`` are folders that no answer may read; the rest is there for tests."""
         self._door, theirs = socket.socketpair()
-        tmp = tempfile.gettempdir()
+        try:
+            tmp = tempfile.gettempdir()
+        except FileNotFoundError as error:
+            raise GraderFailed(f"no folder for temporary files can be written: {error}") from error
         default = "fork" if sys.platform.startswith("linux") else "fresh"
         settings = {
             "model": model or default,

@@ -78,7 +78,7 @@ class Judge:
         except UsageError as error:
             self._tell({"event": "wrong-use", "message": error.message, "hint": error.hint})
         except BaseException as error:  # noqa: BLE001 - whatever it is, the client must hear of it
-            text = f"{type(error).__name__}: {error}"
+            text = f"{type(error).__name__}: {error}".partition("\n")[0]
             self._tell({"event": "failed", "message": text, "trace": traceback.format_exc()})
 
     def _tell(self, event: dict[str, Any]) -> None:

@@ -26,7 +26,7 @@ ROLES: Final = {
 }
 PACKAGE_ROOT: Final = str(Path(__file__).resolve().parent.parent.parent)
 BOOTSTRAP: Final = (
-    "import sys, json; role, text, root = sys.argv[1:]; sys.path.append(root); "
+    "import sys, json; role, text, root = sys.argv[1:]; sys.path.insert(0, root); "
     "from grader.server.launch import enter; enter(role, json.loads(text))"
 )
 
