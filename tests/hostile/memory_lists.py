@@ -1,6 +1,7 @@
 # says: out of memory|more than 1024 MiB
 # outcome: failed crashed
 def masked_softmax(scores, mask=None, dim=-1):
-    hoard = []
+    hoard, size = [], 1 << 20
     while True:
-        hoard.append(bytearray(1 << 28))
+        hoard.append([0.0] * (size // 8))
+        size *= 16
