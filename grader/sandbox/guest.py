@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import json
 import os
 import signal
@@ -144,6 +145,7 @@ def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
     channel, diagnostics = socket.socket(fileno=fds["channel"]), fds["diagnostics"]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.path[:] = [entry for entry in sys.path if entry not in ("", PACKAGE_ROOT)]
+    gc.enable()  # off in the server, where nothing becomes garbage
     torch.set_num_threads(1)
     torch.set_deterministic_debug_mode("warn")  # torch.empty is NaN then: what was never written shows
     scratch = Path(settings["scratch"])
