@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Self
 
 from grader import catalog
 from grader.errors import GraderFailed, UsageError
@@ -172,6 +172,3 @@ def open() -> Iterator[Session]:  # noqa: A001 - session.open() reads as it shou
     """Start a server at once, and end it with everything below it when the block ends."""
     with Session() as session:
         yield session
-
-
-Outcome = Literal["passed", "failed", "error"]

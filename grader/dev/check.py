@@ -9,10 +9,10 @@ from typing import Any, Final
 from grader.catalog import FAMILIES, Kata
 from grader.dev import files
 from grader.dev.answers import Known, known_answers
+from grader.judge.failure import NOTHING_WRITTEN
 from grader.session import Request, Session
 
 SEEDS: Final = 20
-NOTHING_WRITTEN: Final = "nothing is written yet: the stub still raises NotImplementedError"
 
 Report = dict[str, Any]
 

@@ -17,10 +17,10 @@ from grader.judge.lanes import Lane
 from grader.judge.numbers import Numbers
 from grader.judge.observed import contract_failure
 from grader.sandbox.host import Lost, Ticket
+from grader.sandbox.observe import SIMULATED
 
 CORE: Final = "core"
 DERIVED_FROM: Final = (CORE, "mask")
-SIMULATED: Final = "sim"
 HALVES: Final = {"float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
 RUNS_AHEAD: Final = 12
 MOST_RESTARTS: Final = 20

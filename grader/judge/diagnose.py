@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-from grader.judge.cases import DERIVED_FROM, SIMULATED, CaseOutcome, again
+from grader.judge.cases import DERIVED_FROM, CaseOutcome, again
 from grader.judge.compare import agree
 from grader.judge.failure import Failure, Satisfied
 from grader.judge.grading import Grading
@@ -22,6 +22,7 @@ from grader.judge.results import Exchange
 from grader.probes import simdevice
 from grader.sandbox.executor import AnswerError
 from grader.sandbox.host import Reply
+from grader.sandbox.observe import SIMULATED
 from grader.sandbox.wire import Unpacker
 
 FAILING_PER_FAMILY: Final = 4

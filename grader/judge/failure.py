@@ -12,6 +12,7 @@ Outcome = Literal["passed", "failed", "timeout", "crashed", "skipped"]
 
 _OUTCOME_OF_ENDING: Final[dict[str, Outcome]] = {"timeout": "timeout"}
 _LONGEST_MESSAGE: Final = 300
+NOTHING_WRITTEN: Final = "nothing is written yet: the stub still raises NotImplementedError"
 _REFUSED: Final = "the sandbox refused it: an answer may not touch files, sockets or other processes"
 
 

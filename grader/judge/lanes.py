@@ -38,7 +38,7 @@ class Backend(Protocol):
 
 
 class Local:
-    """Runs our own code, the reference or a known mistake, in this process; exceptions of the code come through."""
+    """Runs a known mistake in this process; its exceptions come through."""
 
     def __init__(self, source: str, filename: str) -> None:
         self.executor = Executor(filename)

@@ -19,14 +19,16 @@ import torch
 from grader.catalog import find
 from grader.errors import UsageError
 from grader.judge import report as reports
-from grader.judge.cases import SIMULATED, CaseOutcome
+from grader.judge.cases import CaseOutcome
 from grader.judge.diagnose import diagnose
+from grader.judge.failure import NOTHING_WRITTEN
 from grader.judge.grading import Grading
 from grader.judge.plugin import JudgePlugin
 from grader.judge.repro import script
 from grader.sandbox import landlock, limits
 from grader.sandbox.host import Sandbox
 from grader.sandbox.keeper_line import KeeperLine
+from grader.sandbox.observe import SIMULATED
 from grader.server import lines
 
 PROGRESS_SECONDS: Final = 0.05
@@ -176,7 +178,7 @@ def headline(grading: Grading, outcomes: list[CaseOutcome]) -> str:
         )
     failures = [case.failure for case in outcomes if case.failure is not None]
     if failures and len(failures) == len(outcomes) and all(failure.kind == "stub" for failure in failures):
-        return "nothing is written yet: the stub still raises NotImplementedError"
+        return NOTHING_WRITTEN
     return "" if outcomes else "no case has that text in its id or title"
 
 

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from grader.catalog import FAMILIES
-from grader.judge.cases import CORE, SIMULATED, Case, CaseOutcome, Runner, variants_of
+from grader.judge.cases import CORE, Case, CaseOutcome, Runner, variants_of
 from grader.judge.check import Check, Variant
 from grader.judge.grading import Grading
 from grader.judge.numbers import Numbers
+from grader.sandbox.observe import SIMULATED
 
 
 class JudgePlugin:

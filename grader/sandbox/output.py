@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
 from grader.text import clean
 
@@ -17,8 +16,6 @@ def marker(nonce: str) -> bytes:
 
 class Output:
     """Keeps the start and the end of a stream since the last marker, and counts the rest."""
-
-    LONGEST_MARKER: Final = 64
 
     def __init__(self) -> None:
         self._kept = bytearray()
