@@ -23,6 +23,8 @@ class Mistake:
     title: Texts
     explain: Texts
     nudge: Texts
+    hint: int = 0
+    """The rung of the hints that helps against it, counted from 1; 0 where none does."""
 
     def applied_to(self, reference: str) -> str:
         """Return the text of the wrong answer. Raises ValueError unless each edit fits exactly once."""
@@ -74,7 +76,10 @@ def _mistake(file: Path, number: int, entry: dict[str, Any]) -> Mistake:
             or not all(isinstance(t, str) and t.strip() for t in texts.values())
         ):
             raise BadKataFile(file, f"{where}.{key}", "needs a text in en and in zh")
-    unknown = set(entry) - {"id", "family", "edits", "title", "explain", "nudge"}
+    hint = entry.get("hint", 0)
+    if type(hint) is not int or hint < 0:
+        raise BadKataFile(file, f"{where}.hint", "must be the number of a rung of the hints")
+    unknown = set(entry) - {"id", "family", "edits", "title", "explain", "nudge", "hint"}
     if unknown:
         raise BadKataFile(file, f"{where}.{min(unknown)}", "is not a key of a mistake")
     return Mistake(
@@ -84,4 +89,5 @@ def _mistake(file: Path, number: int, entry: dict[str, Any]) -> Mistake:
         entry["title"],
         entry["explain"],
         entry["nudge"],
+        hint,
     )
