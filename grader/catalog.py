@@ -21,7 +21,9 @@ TRACKS: dict[int, dict[str, str]] = {
 FAMILIES = ("core", "mask", "dtype", "grad", "device", "contract", "cost")
 CALL_SECONDS = 10.0
 GRADING_SECONDS = 60.0
+MOST_BUGS = 9
 
+_DEBUG = ".debug"
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_*]\w*)*\*?")
 
@@ -44,6 +46,8 @@ class Kata:
     allowed: tuple[str, ...]
     call_seconds: float = CALL_SECONDS
     grading_seconds: float = GRADING_SECONDS
+    bugs: int = 1
+    """How many mistakes a debug round plants where nobody says."""
     folder: Path
     solution: Path
 
@@ -81,9 +85,32 @@ class Kata:
         return path if lang != "en" and path.is_file() else self.folder / f"{stem}.md"
 
 
-def filename(kata_id: str) -> str:
-    """Return the name of the file that answers a kata: `masked_softmax.py` for `masked-softmax`."""
-    return kata_id.replace("-", "_") + ".py"
+def filename(name: str) -> str:
+    """Return the name of a learner's file: `masked_softmax.py` for `masked-softmax`.
+
+    `masked_softmax_debug.py` for its debug round, `masked-softmax.debug`.
+    """
+    return re.sub("[-.]", "_", name) + ".py"
+
+
+def debug_round(kata_id: str) -> str:
+    """Return the name under which workspace and history keep the debug rounds of a kata; no kata has it as its id."""
+    return kata_id + _DEBUG
+
+
+def kata_of(name: str) -> str:
+    """Return the id of the kata that a name is about: the kata's own, or that of its debug rounds."""
+    return name.removesuffix(_DEBUG)
+
+
+def typed(name: str) -> str:
+    """Return what a name is on the command line: `mha --debug` for the debug rounds of `mha`."""
+    return f"{kata_of(name)} --debug" if is_debug_round(name) else name
+
+
+def is_debug_round(name: str) -> bool:
+    """Tell whether a name is that of the debug rounds of a kata."""
+    return name.endswith(_DEBUG)
 
 
 def content_root() -> Path:
@@ -173,6 +200,7 @@ def _load(folder: Path, solution: Path) -> Kata:
         allowed=table.names("allowed", _is_dotted, "a dotted name"),
         call_seconds=table.seconds("call_seconds", CALL_SECONDS),
         grading_seconds=table.seconds("grading_seconds", GRADING_SECONDS),
+        bugs=table.whole("bugs", 1, MOST_BUGS, default=1),
         folder=folder,
         solution=solution,
     )
@@ -201,8 +229,8 @@ class _Table:
                 raise self._wrong(f"title.{language}", f"must be a title, not {text!r}")
         return title
 
-    def whole(self, key: str, low: int, high: int) -> int:
-        value = self._take(key)
+    def whole(self, key: str, low: int, high: int, default: int | None = None) -> int:
+        value = self._take(key, default)
         if type(value) is not int or not low <= value <= high:
             raise self._wrong(key, f"must be a whole number from {low} to {high}, not {value!r}")
         return value
@@ -232,11 +260,11 @@ class _Table:
             if key not in self.known:
                 raise self._wrong(key, f"is not a key of kata.toml; the keys are {', '.join(self.known)}")
 
-    def _take(self, key: str) -> Any:
+    def _take(self, key: str, default: Any = None) -> Any:
         self.known.append(key)
-        if key not in self.values:
+        if key not in self.values and default is None:
             raise self._wrong(key, "is missing")
-        return self.values[key]
+        return self.values.get(key, default)
 
     def _wrong(self, key: str, problem: str) -> BadKataFile:
         return BadKataFile(self.file, key, problem)

@@ -8,6 +8,10 @@ KataError                      3
 │   ├── BadAnswerFile
 │   ├── NoSuchVersion
 │   ├── NotPassedYet
+│   ├── NotRepairedYet
+│   ├── RoundIsOpen
+│   ├── NoDebugRound
+│   ├── TooFewMistakes
 │   └── NothingToReproduce
 ├── BadKataFile                3  a kata on disk breaks the rules of docs/writing-a-kata.md
 ├── WorkspaceError             3  the learner's folder cannot be written
@@ -21,7 +25,7 @@ import errno
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.language import _
+from grader.language import _, plural
 
 
 class KataError(Exception):
@@ -100,6 +104,59 @@ class NotPassedYet(UsageError):
                 "and says so in your history."
             ).format(name=name),
         )
+
+
+class NotRepairedYet(UsageError):
+    """The planted mistakes are not shown before the file is repaired."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            _("What was planted in {name} is shown once you have repaired it.").format(name=name),
+            _(
+                "`kata hint {name} --debug` goes a step further; `kata solution {name} --debug --give-up` shows it all "
+                "the same, and says so in your history."
+            ).format(name=name),
+        )
+
+
+class RoundIsOpen(UsageError):
+    """A debug round has other mistakes than those that are asked for, and is not over."""
+
+    def __init__(self, name: str, bugs: int, seed: int) -> None:
+        sentence = plural(
+            "A debug round of {name} is open: {count} planted mistake, seed {seed}.",
+            "A debug round of {name} is open: {count} planted mistakes, seed {seed}.",
+            bugs,
+        )
+        super().__init__(
+            sentence.format(name=name, count=bugs, seed=seed),
+            _("`kata start {name} --debug` goes on with it, `kata solution {name} --debug --give-up` ends it.").format(
+                name=name
+            ),
+        )
+
+
+class NoDebugRound(UsageError):
+    """No debug round of this kata is known."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            _("No debug round of {name} is known here.").format(name=name),
+            _("`kata start {name} --debug` begins one.").format(name=name),
+        )
+
+
+class TooFewMistakes(UsageError):
+    """So many mistakes of a kata cannot be planted together."""
+
+    def __init__(self, name: str, wanted: int, known: int, together: int) -> None:
+        self.together = together
+        sentence = plural(
+            "{name} has {count} mistake that can be planted, at most {together} at once: {wanted} are too many.",
+            "{name} has {count} mistakes that can be planted, at most {together} at once: {wanted} are too many.",
+            known,
+        )
+        super().__init__(sentence.format(name=name, count=known, together=together, wanted=wanted))
 
 
 class NothingToReproduce(UsageError):

@@ -1,11 +1,16 @@
-"""What has happened: attempts, hints, solutions shown. One SQLite file, shared by every grader of a user."""
+"""What has happened: attempts, hints, solutions shown, mistakes planted. One SQLite file for all graders of a user.
+
+The debug rounds of a kata stand beside its own rounds, under a name of theirs (`catalog.debug_round`).
+"""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from grader.catalog import kata_of
 from grader.database import Database, survives_damage
 from grader.errors import StateError
 from grader.language import _
@@ -44,6 +49,35 @@ class Summary:
         return self.passes > 0
 
 
+@dataclass(frozen=True, slots=True)
+class DebugRound:
+    """One debug round; what was planted is a document that `grader.debug.plant` reads."""
+
+    at: datetime
+    seed: int
+    bugs: int
+    repaired: bool
+    gave_up: bool
+    planted: dict[str, Any]
+
+    @property
+    def state(self) -> str:
+        """How far it is: `open`, `repaired` or `given up`."""
+        return state(self.repaired, self.gave_up)
+
+    @property
+    def over(self) -> bool:
+        """Whether what was planted may be shown."""
+        return self.repaired or self.gave_up
+
+
+def state(repaired: bool, gave_up: bool) -> str:
+    """Return the word for how far a debug round is."""
+    if gave_up:
+        return "given up"
+    return "repaired" if repaired else "open"
+
+
 def data_folder() -> Path:
     """Return the folder of the history: KATA_HOME, or the user's data folder on this system."""
     if home := os.environ.get("KATA_HOME"):
@@ -74,22 +108,64 @@ class History(Database):
                     *(float(report["seconds"]), whole, text, json.dumps(report)),
                 ),
             )
+            if whole and report["verdict"] == "passed":
+                self._end_debug_round(kata, "repaired")
         assert cursor.lastrowid is not None
         return cursor.lastrowid
 
     @survives_damage
     def begin(self, kata: str, *, anew: bool) -> None:
         """Make a kata the current one; the clock and the ladder of hints start `anew`, or for the first time."""
-        with self.transaction() as db:
-            db.execute("INSERT OR REPLACE INTO settings (name, value) VALUES ('current', ?)", (kata,))
-            if anew or self._round(kata) == 0:
-                db.execute("INSERT INTO starts (kata, at) VALUES (?, ?)", (kata, _now()))
+        with self.transaction():
+            self._begin(kata, anew=anew or self._round(kata) == 0)
 
     @survives_damage
     def current(self) -> str | None:
-        """Return the kata that was started last."""
-        row = self.db.execute("SELECT value FROM settings WHERE name = 'current'").fetchone()
-        return row[0] if row else None
+        """Return the name of what was started last: a kata, or the debug rounds of one."""
+        return self._setting("current")
+
+    @survives_damage
+    def current_since(self) -> datetime | None:
+        """Return when that was."""
+        at = self._setting("current_since")
+        return datetime.fromisoformat(at) if at else None
+
+    @survives_damage
+    def plant(self, name: str, *, seed: int, bugs: int, planted: dict[str, Any]) -> None:
+        """Begin a debug round: store what was planted, make it the current one, start its clock and its hints."""
+        import json  # noqa: PLC0415 - only debug rounds have something planted
+
+        with self.transaction() as db:
+            db.execute(
+                "INSERT INTO debug_rounds (name, at, seed, bugs, planted) VALUES (?, ?, ?, ?, ?)",
+                (name, _now(), seed, bugs, json.dumps(planted)),
+            )
+            self._begin(name, anew=True)
+
+    @survives_damage
+    def debug_round(self, name: str) -> DebugRound | None:
+        """Return the newest debug round, None where there was none."""
+        import json  # noqa: PLC0415 - as above
+
+        row = self.db.execute(
+            "SELECT at, seed, bugs, repaired, gave_up, planted FROM debug_rounds WHERE name = ? ORDER BY id DESC",
+            (name,),
+        ).fetchone()
+        if row is None:
+            return None
+        at, seed, bugs, repaired, gave_up, planted = row
+        try:
+            document: dict[str, Any] = json.loads(planted)
+        except ValueError as error:
+            raise StateError(_("What was planted in {name} cannot be read.").format(name=kata_of(name))) from error
+        return DebugRound(datetime.fromisoformat(at), seed, bugs, repaired is not None, gave_up is not None, document)
+
+    @survives_damage
+    def debug_states(self) -> dict[str, str]:
+        """Return how far the newest debug round of each name is."""
+        # SQLite takes the other columns of a row with MAX() from the row that has the maximum.
+        rows = self.db.execute("SELECT name, repaired, gave_up, MAX(id) FROM debug_rounds GROUP BY name")
+        return {name: state(repaired is not None, gave_up is not None) for name, repaired, gave_up, _number in rows}
 
     @survives_damage
     def started(self, kata: str) -> datetime | None:
@@ -98,21 +174,21 @@ class History(Database):
         return datetime.fromisoformat(row[0]) if row else None
 
     @survives_damage
-    def take_hint(self, kata: str, rungs: int) -> int | None:
-        """Record the next hint of this round and return its number from 1; None when all have been taken."""
+    def take_hint(self, kata: str, rungs: Sequence[int]) -> int | None:
+        """Record the first of these rungs that was not taken in this round and return it; None when all have been."""
         with self.transaction() as db:
             taken = self._taken(kata)
-            if taken >= rungs:
-                return None
-            db.execute(
-                "INSERT INTO hints (kata, start, rung, at) VALUES (?, ?, ?, ?)",
-                (kata, self._round(kata), taken + 1, _now()),
-            )
-        return taken + 1
+            rung = next((number for number in rungs if number not in taken), None)
+            if rung is not None:
+                db.execute(
+                    "INSERT INTO hints (kata, start, rung, at) VALUES (?, ?, ?, ?)",
+                    (kata, self._round(kata), rung, _now()),
+                )
+        return rung
 
     @survives_damage
-    def hints_taken(self, kata: str) -> int:
-        """Return how many hints were taken in the present round."""
+    def hints_taken(self, kata: str) -> set[int]:
+        """Return the rungs that were taken in the present round."""
         return self._taken(kata)
 
     @survives_damage
@@ -120,6 +196,8 @@ class History(Database):
         """Record that the solution was shown, and whether before a pass."""
         with self.transaction() as db:
             db.execute("INSERT INTO reveals (kata, at, gave_up) VALUES (?, ?, ?)", (kata, _now(), gave_up))
+            if gave_up:
+                self._end_debug_round(kata, "gave_up")
 
     @survives_damage
     def summaries(self) -> dict[str, Summary]:
@@ -197,11 +275,29 @@ class History(Database):
         row = self.db.execute("SELECT MAX(id) FROM starts WHERE kata = ?", (kata,)).fetchone()
         return row[0] or 0
 
-    def _taken(self, kata: str) -> int:
-        row = self.db.execute(
-            "SELECT MAX(rung) FROM hints WHERE kata = ? AND start = ?", (kata, self._round(kata))
-        ).fetchone()
-        return row[0] or 0
+    def _taken(self, kata: str) -> set[int]:
+        rows = self.db.execute("SELECT rung FROM hints WHERE kata = ? AND start = ?", (kata, self._round(kata)))
+        return {rung for (rung,) in rows}
+
+    def _setting(self, name: str) -> str | None:
+        row = self.db.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else None
+
+    def _begin(self, kata: str, *, anew: bool) -> None:
+        now = _now()
+        self.db.executemany(
+            "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)",
+            [("current", kata), ("current_since", now)],
+        )
+        if anew:
+            self.db.execute("INSERT INTO starts (kata, at) VALUES (?, ?)", (kata, now))
+
+    def _end_debug_round(self, name: str, how: str) -> None:
+        self.db.execute(
+            f"UPDATE debug_rounds SET {how} = ? WHERE id = (SELECT MAX(id) FROM debug_rounds WHERE name = ?) "  # noqa: S608 - one of two columns
+            "AND repaired IS NULL",
+            (_now(), name),
+        )
 
 
 def _now() -> str:

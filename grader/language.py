@@ -1,22 +1,62 @@
-"""The language of briefs, hints, titles and diagnoses, and the hook through which the tool's own sentences go."""
+"""The language of briefs, hints, titles and diagnoses, and the catalogues through which the tool's own sentences go.
+
+The sentences stand in the code in English, the catalogues in ``locale/``; ``make messages`` brings them up to date.
+"""
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
-LANGUAGES = ("en", "zh")
+if TYPE_CHECKING:
+    from gettext import NullTranslations
+
+LANGUAGES: Final = ("en", "zh")
+DOMAIN: Final = "kata"
+CATALOGUES: Final = Path(__file__).with_name("locale")
 
 # POSIX: the first of these that is set decides, even when it says "C".
 _LOCALE_VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")
 
 
+class _Reader:
+    """Who reads what this process says."""
+
+    lang = "en"
+    catalogue: "NullTranslations | None" = None
+
+
+def use(lang: str) -> None:
+    """Speak this language from now on, in the whole process. English needs no catalogue and loads none."""
+    if lang == "en":
+        _Reader.catalogue = None
+    elif lang != _Reader.lang:
+        from gettext import translation  # noqa: PLC0415 - English does without
+
+        _Reader.catalogue = translation(DOMAIN, CATALOGUES, [lang])
+    _Reader.lang = lang
+
+
+def current() -> str:
+    """Return the language that this process speaks."""
+    return _Reader.lang
+
+
 def _(sentence: str) -> str:
     """Return the tool's own `sentence` in the reader's language; placeholders are filled in afterwards."""
-    return sentence
+    return _Reader.catalogue.gettext(sentence) if _Reader.catalogue and sentence else sentence
 
 
 def plural(one: str, many: str, count: int) -> str:
     """Return the sentence that fits `count`; placeholders are filled in afterwards."""
+    if _Reader.catalogue:
+        return _Reader.catalogue.ngettext(one, many, count)
     return one if count == 1 else many
+
+
+def marked(sentence: str) -> str:
+    """Mark a sentence for the catalogues that is handed to `_` elsewhere, where its reader's language is known."""
+    return sentence
 
 
 def recognised(name: str) -> str | None:

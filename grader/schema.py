@@ -35,4 +35,21 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE reveals (id INTEGER PRIMARY KEY, kata TEXT NOT NULL, at TEXT NOT NULL, gave_up INTEGER NOT NULL)",
         "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     ),
+    (
+        # A debug round is a round of `mha.debug`: its starts, attempts, hints and reveals have that in the place of the
+        # kata. What was planted comes last, as the reports do.
+        """
+        CREATE TABLE debug_rounds (
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL,
+            at TEXT NOT NULL,
+            seed INTEGER NOT NULL,
+            bugs INTEGER NOT NULL,
+            repaired TEXT, -- when, NULL before
+            gave_up TEXT, -- when, NULL unless before the repair
+            planted TEXT NOT NULL
+        )
+        """,
+        "CREATE INDEX debug_rounds_by_name ON debug_rounds (name)",
+    ),
 )

@@ -21,6 +21,11 @@ _UNSAFE = re.compile(
     "\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
 )
 
+# What a line may be broken between: words with the space behind them, and wide characters.
+_WIDE = r"\u2e80-\u303f\u3400-\u9fff\uff00-\uffef\u201c\u201d\u2026\u2014"
+_PIECES = re.compile(rf"[（《“「\[(]*[{_WIDE}] *|[^\s{_WIDE}]+ *| +")  # noqa: RUF001 - they are meant
+_CLOSING = re.compile(r"[，。；：、！？）」』》”…—]")  # noqa: RUF001 - likewise
+
 
 def clean(text: str | bytes, limit: int = 4000) -> str:
     r"""Return `text` without anything that could act on a terminal, at most `limit` characters long.
@@ -45,6 +50,31 @@ def shown(path: Path) -> str:
         return clean(str(Path(absolute).relative_to(Path.cwd())))
     except (ValueError, OSError):
         return clean(absolute)
+
+
+def cells(text: str) -> int:
+    """Return how many columns of a terminal `text` takes: Chinese characters take two."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import east_asian_width  # noqa: PLC0415 - not for English
+
+    return len(text) + sum(east_asian_width(character) in "WF" for character in text)
+
+
+def lines(text: str, width: int) -> list[str]:
+    """Break a text into lines of at most `width` columns: at spaces, and beside any character that is two columns wide.
+
+    The last two columns are for punctuation that closes something: it begins no line.
+    """
+    broken, line = [], ""
+    for piece in _PIECES.findall(text.replace("\n", " ")):
+        allowed = width if _CLOSING.match(piece) else width - 2
+        if not line or cells(line) + cells(piece.rstrip()) <= allowed:
+            line += piece
+        else:
+            broken.append(line.rstrip())
+            line = piece.lstrip()
+    return [*broken, line.rstrip()]
 
 
 def _written_out(match: re.Match[str]) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from grader.catalog import typed
 from grader.errors import NoSuchVersion
 from grader.history import Attempt, History
 from grader.language import _
@@ -48,21 +49,21 @@ def chosen(found: list[Version], workspace: Workspace, kata_id: str, number: int
     """
     if not found:
         raise NoSuchVersion(
-            _("No earlier version of {name} has been kept yet.").format(name=kata_id),
+            _("No earlier version of {name} has been kept yet.").format(name=typed(kata_id)),
             _("`kata grade` and `kata reset` keep one each time."),
         )
-    listing = _("`kata restore {name} --list` shows them.").format(name=kata_id)
+    listing = _("`kata restore {name} --list` shows them.").format(name=typed(kata_id))
     if number is not None:
         if not 1 <= number <= len(found):
             message = _("There is no version {number} of {name}: they go from 1 to {last}.")
-            raise NoSuchVersion(message.format(number=number, name=kata_id, last=len(found)), listing)
+            raise NoSuchVersion(message.format(number=number, name=typed(kata_id), last=len(found)), listing)
         return found[number - 1]
     present = workspace.present(kata_id)
     for version in reversed(found):
         if present is None or version.read().encode() != present:
             return version
     message = _("Every version of {name} that was kept is the same as the present file.")
-    raise NoSuchVersion(message.format(name=kata_id), listing)
+    raise NoSuchVersion(message.format(name=typed(kata_id)), listing)
 
 
 def numbers(found: list[Version]) -> dict[str, int]:

@@ -1,7 +1,10 @@
 """The learner's files: a work that was written is never lost.
 
 workspace/masked_softmax.py                          the answer
+workspace/masked_softmax_debug.py                    the file of its debug round
 workspace/.attempts/masked-softmax/TIME-DIGEST.py    every version that was graded or moved out of the way
+
+A name is that of a kata, or of its debug rounds: `masked-softmax.debug`.
 """
 
 import errno
@@ -70,7 +73,7 @@ class Workspace:
         """
         path = self.path(kata_id)
         if not os.path.lexists(path):
-            hint = _("`kata start {name}` begins it.").format(name=kata_id)
+            hint = _("`kata start {name}` begins it.").format(name=catalog.typed(kata_id))
             raise NoSuchFile(path, hint)
         return self._exchange(path, self._attempts(kata_id), stub.encode(), disposable=stub.encode())
 
@@ -83,6 +86,17 @@ class Workspace:
         """Write the script that repeats a failing call; return its path and where an older one was moved, if any."""
         path = self.folder / f"repro_{catalog.filename(kata_id)}"
         return path, self._exchange(path, self.folder / ".attempts" / path.stem, script.encode(), disposable=b"")
+
+    def plant(self, name: str, source: str) -> Path | None:
+        """Write the file of a new debug round and return where that of an older one was moved, if any."""
+        return self._exchange(self.path(name), self._attempts(name), source.encode(), disposable=b"")
+
+    def changed(self, name: str) -> datetime | None:
+        """Return when a file was written last, None where there is none."""
+        try:
+            return datetime.fromtimestamp(self.path(name).stat().st_mtime, UTC)
+        except OSError:
+            return None
 
     def present(self, kata_id: str) -> bytes | None:
         """Return what the answer holds now, None where there is no such file to read."""

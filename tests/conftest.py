@@ -6,6 +6,7 @@ The katas of the course change; what answers to `double` give does not.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -18,8 +19,27 @@ from typing import Any
 
 import pytest
 
+from grader.text import clean
+
 ROOT = Path(__file__).resolve().parent.parent
 MADE_UP = Path(__file__).with_name("made_up")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let more be graded than a change needs."""
+    parser.addoption("--seeds", type=int, metavar="N", help="grade N debug rounds, dealt out over the katas")
+
+
+# What may be English in text for a Chinese reader; each is taken out before sentences are looked for.
+CODE = (
+    r"(?s)```.*?```|`[^`\n]*`",
+    r"(?m)^ *(\$ )?kata( [\w=./-]+)+.*$",  # examples of commands, and what click calls their arguments
+    r"\bkata( [a-z][\w-]*)+",
+    r"\b\w*(Error|Exception|Exit|Interrupt|Warning)\b: [^\u4e00-\u9fff]*",  # what Python says
+    r"(?m)^\s*> .*$",  # the learner's line
+    r"\b[\w.]+\([^\u4e00-\u9fff]*\)",  # calls
+)
+SENTENCE = re.compile(r"(?<![\w./=-])[A-Za-z][a-z']+(?:[ ,;:]+[A-Za-z][a-z']+){2,}(?![\w/=(-])")
 
 
 @dataclass
@@ -69,7 +89,8 @@ class RealTool:
 
 def _neutral_environment() -> dict[str, str]:
     ours = ("PYTHON", "KATA_", "LC_", "NO_COLOR", "FORCE_COLOR")
-    return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    return kept | {"KATA_SERVER": "off"}  # a server that outlives its test is for the tests of servers
 
 
 def _borrow(python: Path) -> Path:
@@ -112,6 +133,19 @@ def borrow() -> Callable[[Path], Path]:
 def neutral_environment() -> dict[str, str]:
     """Variables without any that change what Python or kata do."""
     return _neutral_environment()
+
+
+@pytest.fixture(scope="session")
+def english() -> Callable[[str], list[str]]:
+    """Return a function that finds what is English in text for a Chinese reader: three words in a row, and no code."""
+
+    def find(text: str) -> list[str]:
+        text = clean(text, 1 << 20)
+        for code in CODE:
+            text = re.sub(code, "·", text)
+        return SENTENCE.findall(text)
+
+    return find
 
 
 @pytest.fixture(scope="session")

@@ -89,6 +89,8 @@ def test_the_course_is_in_order(root):
         ("forbidden", "[1]", "1 is not a dotted name"),
         ("title", '"Attention"', "needs the two languages"),
         ("title", '{ en = "Attention" }', "needs the two languages"),
+        ("bugs", "0", "must be a whole number from 1 to 9"),
+        ("bugs", '"4"', "must be a whole number"),
         ("call_seconds", "0", "above 0"),
         ("call_seconds", "inf", "above 0"),
         ("grading_seconds", '"long"', "must be a number of seconds"),
@@ -102,6 +104,25 @@ def test_a_wrong_key_is_named_with_its_file(root, key, value, problem):
         catalog.katas()
     assert (raised.value.file, raised.value.key) == (folder / "kata.toml", key)
     assert problem in raised.value.message
+
+
+def test_a_kata_says_how_many_mistakes_a_debug_round_plants(root):
+    """One, unless kata.toml says otherwise."""
+    write(root, "mha")
+    write(root, "tiny-gpt", bugs="4")
+    assert [kata.bugs for kata in catalog.katas().values()] == [1, 4]
+
+
+def test_the_names_of_a_kata_and_of_its_debug_rounds():
+    """They are told apart wherever one may stand for the other: files, history, command line."""
+    name = catalog.debug_round("masked-softmax")
+    assert catalog.filename("masked-softmax") == "masked_softmax.py"
+    assert catalog.filename(name) == "masked_softmax_debug.py"
+    assert (catalog.kata_of(name), catalog.kata_of("mha")) == ("masked-softmax", "mha")
+    assert (catalog.typed(name), catalog.typed("mha")) == ("masked-softmax --debug", "mha")
+    assert catalog.is_debug_round(name)
+    assert not catalog.is_debug_round("masked-softmax")
+    assert not catalog.exists(name)
 
 
 def test_an_empty_title_is_named_by_its_language(root):

@@ -50,7 +50,7 @@ def test_what_a_summary_counts(history):
     history.record("mha", "c", report("passed", 1, 1), whole=False)
     history.record("mha", "d", report("error", 0, 0), whole=True)
     history.begin("mha", anew=True)
-    history.take_hint("mha", 3)
+    history.take_hint("mha", [1, 2, 3])
     summary = history.summary("mha")
     assert (summary.attempts, summary.passed, summary.best, summary.hints) == (3, False, (2, 3), 1)
     history.record("mha", "e", report("passed", 3, 3), whole=True)
@@ -78,11 +78,79 @@ def test_the_clock_starts_once_and_anew_on_request(history):
 
 
 def test_the_ladder_of_hints(history):
-    """One rung at a time, to the end, and from the start in a new round."""
-    assert [history.take_hint("mha", 2) for _ in range(3)] == [1, 2, None]
+    """One rung at a time, each once, to the end, and from the start in a new round."""
+    assert [history.take_hint("mha", [2, 1, 2, 3]) for _ in range(3)] == [2, 1, 3]
+    assert history.take_hint("mha", [1, 2, 3]) is None
+    assert history.hints_taken("mha") == {1, 2, 3}
     history.begin("mha", anew=True)
-    assert history.hints_taken("mha") == 0
-    assert history.take_hint("mha", 2) == 1
+    assert history.hints_taken("mha") == set()
+    assert history.take_hint("mha", [1, 2]) == 1
+
+
+def test_a_debug_round_is_remembered(history):
+    """What was planted comes back as it went in; a whole pass is the repair, one of chosen cases is not."""
+    assert history.debug_round("mha.debug") is None
+    history.plant("mha.debug", seed=2**63 - 1, bugs=2, planted={"source": "中"})
+    known = history.debug_round("mha.debug")
+    assert (known.seed, known.bugs, known.planted) == (2**63 - 1, 2, {"source": "中"})
+    assert (known.state, known.over) == ("open", False)
+    history.record("mha.debug", "x", report(), whole=True)
+    history.record("mha.debug", "x", report("passed", 1, 1), whole=False)
+    history.record("mha", "x", report("passed", 3, 3), whole=True)
+    assert history.debug_states() == {"mha.debug": "open"}
+    history.record("mha.debug", "x", report("passed", 3, 3), whole=True)
+    assert history.debug_round("mha.debug").over
+    assert history.debug_states() == {"mha.debug": "repaired"}
+
+
+def test_giving_up_a_debug_round(history):
+    """It is recorded before the repair only, and the next round begins without it."""
+    history.plant("mha.debug", seed=1, bugs=1, planted={})
+    history.reveal("mha.debug", gave_up=True)
+    history.record("mha.debug", "x", report("passed", 3, 3), whole=True)
+    assert history.debug_round("mha.debug").state == "given up"
+    history.take_hint("mha.debug", [1])
+    history.plant("mha.debug", seed=2, bugs=1, planted={})
+    assert (history.debug_round("mha.debug").seed, history.debug_round("mha.debug").state) == (2, "open")
+    assert history.hints_taken("mha.debug") == set()
+    history.record("mha.debug", "x", report("passed", 3, 3), whole=True)
+    history.reveal("mha.debug", gave_up=True)
+    assert history.debug_states() == {"mha.debug": "repaired"}
+
+
+def test_what_was_started_last(history):
+    """A debug round is current as a kata is, with the moment at which it became so."""
+    assert history.current_since() is None
+    history.begin("mha", anew=True)
+    first = history.current_since()
+    history.plant("mha.debug", seed=1, bugs=1, planted={})
+    assert history.current() == "mha.debug"
+    assert history.current_since() > first
+    assert history.started("mha") == first
+
+
+def test_a_planted_document_that_cannot_be_read(history):
+    """A sentence names the kata."""
+    history.plant("mha.debug", seed=1, bugs=1, planted={})
+    history.db.execute("UPDATE debug_rounds SET planted = 'x'")
+    with pytest.raises(StateError, match="What was planted in mha cannot be read"):
+        history.debug_round("mha.debug")
+
+
+def test_a_history_from_before_debug_rounds(tmp_path, warnings, monkeypatch):
+    """The first schema gets the tables of debug rounds, and what it holds stays."""
+    monkeypatch.setattr(database, "MIGRATIONS", MIGRATIONS[:1])
+    monkeypatch.setattr(database, "SCHEMA", 1)
+    old = History(tmp_path, warnings.append)
+    old.db.execute("INSERT INTO settings (name, value) VALUES ('current', 'mha')")
+    old.db.execute("INSERT INTO hints (kata, start, rung, at) VALUES ('mha', 0, 1, '2026-01-01T00:00:00+00:00')")
+    old.close()
+    monkeypatch.undo()
+    new = History(tmp_path, warnings.append)
+    assert (new.current(), new.current_since(), new.hints_taken("mha")) == ("mha", None, {1})
+    new.plant("mha.debug", seed=1, bugs=1, planted={})
+    assert new.debug_states() == {"mha.debug": "open"}
+    new.close()
 
 
 def test_the_history_is_kept_private(tmp_path, warnings):
@@ -177,7 +245,7 @@ def test_a_newer_schema_is_not_touched(tmp_path, warnings):
     db = sqlite3.connect(path, isolation_level=None)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA user_version = 7")
-    with pytest.raises(NewerState, match="schema 7, this one knows 1"):
+    with pytest.raises(NewerState, match=f"schema 7, this one knows {len(MIGRATIONS)}"):
         History(tmp_path, warnings.append)
     db.close()
     before = path.read_bytes()
@@ -274,7 +342,7 @@ def _record_many(folder: Path, start: "multiprocessing.synchronize.Barrier", nam
     history = History(folder, print)
     for number in range(25):
         history.record("mha", f"{name} {number}", report(), whole=True)
-        history.take_hint("mha", 1000)
+        history.take_hint("mha", range(1, 1001))
     history.close()
 
 
@@ -290,6 +358,6 @@ def test_two_processes_write_at_once(tmp_path, warnings):
         assert process.exitcode == 0
     history = History(tmp_path, warnings.append)
     assert history.summary("mha").attempts == 50
-    assert history.hints_taken("mha") == 50
+    assert history.hints_taken("mha") == set(range(1, 51))
     assert history.problems() == []
     history.close()

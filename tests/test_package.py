@@ -119,6 +119,11 @@ def test_the_installed_command_knows_its_version_and_katas(kata: Kata) -> None:
     assert [item["id"] for item in listed] == list(catalog.katas())
 
 
+def test_the_installed_command_speaks_chinese(kata: Kata) -> None:
+    """The catalogues are part of the wheel."""
+    assert "开始一道题" in kata("--lang", "zh", "--help").stdout
+
+
 def test_a_round_with_the_installed_command(kata: Kata) -> None:
     """Start, a friendly failure of the stub, a pass: as from the clone."""
     kata("start", "masked-softmax")

@@ -102,6 +102,37 @@ def test_the_name_of_a_version_tells_time_and_content(workspace):
     assert len(workspace.kept("mha")) == 1
 
 
+def test_a_planted_file_takes_the_place_of_an_older_one(workspace):
+    """What was there lies in .attempts, and the answer to the kata is not touched."""
+    workspace.start("mha", STUB)
+    assert workspace.plant("mha.debug", "planted") is None
+    path = workspace.folder / "mha_debug.py"
+    path.write_text("repaired")
+    moved = workspace.plant("mha.debug", "planted again")
+    assert path.read_text() == "planted again"
+    assert moved.read_text() == "repaired"
+    assert moved.parent == workspace.folder / ".attempts" / "mha.debug"
+    assert workspace.path("mha").read_text() == STUB
+
+
+def test_a_planted_file_on_a_full_disk(workspace, monkeypatch):
+    """An older file stays where it is when the new one cannot be written."""
+    workspace.plant("mha.debug", "planted")
+    workspace.path("mha.debug").write_text("repaired")
+    fill_the_disk(monkeypatch)
+    with pytest.raises(WorkspaceError, match="the disk is full"):
+        workspace.plant("mha.debug", "planted again")
+    assert workspace.path("mha.debug").read_text() == "repaired"
+
+
+def test_when_a_file_was_saved(workspace):
+    """The moment of the last change, none for a file that is not there."""
+    assert workspace.changed("mha") is None
+    workspace.start("mha", STUB)
+    os.utime(workspace.path("mha"), (1e9, 1e9))
+    assert workspace.changed("mha").isoformat() == "2001-09-09T01:46:40+00:00"
+
+
 def test_reset_moves_the_file(workspace):
     """What was there lies in .attempts, byte for byte, and the stub in its place."""
     workspace.start("masked-softmax", STUB)

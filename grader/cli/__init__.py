@@ -6,11 +6,13 @@ import click
 
 from grader import __version__
 from grader.cli.base import App, KataGroup, one_language
+from grader.language import marked
 
 COMMANDS = {
     "list": "course",
     "start": "course",
     "grade": "grading",
+    "watch": "watch",
     "hint": "ladder",
     "solution": "ladder",
     "reset": "files",
@@ -18,22 +20,25 @@ COMMANDS = {
     "status": "course",
     "repro": "grading",
     "doctor": "machine",
+    "server": "server",
     "dev": "dev",
 }
 
-EXAMPLE = """\b
-A first round:
-  kata list              what there is, and what comes next
-  kata start mha         write workspace/mha.py, show the task
-  kata grade             grade it, as often as you like
-  kata hint              one step further, when you are stuck"""
+EXAMPLE = (
+    "\b",
+    marked("A first round:"),
+    marked("  kata list              what there is, and what comes next"),
+    marked("  kata start mha         write workspace/mha.py, show the task"),
+    marked("  kata grade             grade it, as often as you like"),
+    marked("  kata hint              one step further, when you are stuck"),
+)
 
 
 @click.group(
     cls=KataGroup,
     modules=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog=EXAMPLE,
+    epilog="\n".join(EXAMPLE),
 )
 @click.option(
     "--workspace",
@@ -48,7 +53,7 @@ A first round:
     callback=one_language,
     envvar="KATA_LANG",
     metavar="LANGUAGE",
-    help="Language of tasks and diagnoses: en or zh; KATA_LANG sets it too, else the locale.",
+    help="Language of the tool and the tasks: en or zh; KATA_LANG sets it too, else the locale.",
 )
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context

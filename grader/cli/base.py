@@ -3,7 +3,8 @@
 import errno
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from importlib import import_module
@@ -13,10 +14,11 @@ from typing import IO, Any, TypeVar
 import click
 
 from grader import catalog
+from grader.cli.help import Spoken, SpokenGroup, speak
 from grader.cli.streams import make_streams_safe
 from grader.errors import KataError, NoCurrentKata, NoSuchFile, StateError, UsageError
 from grader.history import History, Summary, data_folder
-from grader.language import LANGUAGES, _, from_locale, recognised
+from grader.language import LANGUAGES, _, from_locale, marked, recognised
 from grader.text import clean, shown
 from grader.workspace import Workspace, read_answer
 
@@ -25,12 +27,31 @@ INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a command is about: the answer to a kata, or its debug rounds."""
+
+    kata: str
+    debug: bool
+
+    @property
+    def name(self) -> str:
+        """Its name in workspace and history."""
+        return catalog.debug_round(self.kata) if self.debug else self.kata
+
+    @property
+    def typed(self) -> str:
+        """What names it on the command line."""
+        return catalog.typed(self.name)
+
+
 class App:
     """One run of the tool: folder, language and history."""
 
     def __init__(self, folder: Path, lang: str) -> None:
         self.workspace = Workspace(folder)
         self.lang = lang
+        self.voice: Callable[[str], None] = _to_standard_error
         self._told: set[str] = set()
 
     @cached_property
@@ -65,7 +86,7 @@ class App:
 
     def kata_id(self, name: str | None) -> str:
         """Return the id of the kata that was named, or of the current one. Raises UnknownKata and NoCurrentKata."""
-        name = name or self.ask(History.current, None, "")
+        name = catalog.kata_of(name or self.ask(History.current, None, "") or "")
         if not name:
             raise NoCurrentKata
         return name if catalog.exists(name) else catalog.find(name).id
@@ -74,24 +95,43 @@ class App:
         """Return the kata that was named, or the current one."""
         return catalog.find(self.kata_id(name))
 
-    def answer(self, kata_id: str, path: Path | None = None) -> str:
-        """Return the text of the answer to a kata, or of another file."""
-        own = self.workspace.path(kata_id)
+    def target(self, name: str | None, *, debug: bool) -> "Target":
+        """Return what a command is about: what was named, or what was worked on last.
+
+        Raises UnknownKata and NoCurrentKata.
+        """
+        if name or debug:
+            return Target(self.kata_id(name), debug)
+        current = self.ask(History.current, None, "")
+        kata_id = self.kata_id(current)
+        since = self.ask(History.current_since, None, "")
+        saved = [(self.workspace.changed(one), one) for one in (kata_id, catalog.debug_round(kata_id))]
+        later = [(at, one) for at, one in saved if at and since and at > since]
+        return Target(kata_id, catalog.is_debug_round(max(later)[1] if later else str(current)))
+
+    def answer(self, name: str, path: Path | None = None) -> str:
+        """Return the text of the learner's file for a kata or its debug round, or of another file."""
+        own = self.workspace.path(name)
         try:
             return read_answer(path or own)
         except NoSuchFile as error:
             if path:
                 raise
-            raise NoSuchFile(own, _("`kata start {name}` begins it.").format(name=kata_id)) from error
+            begins = _("`kata start {name}` begins it.").format(name=catalog.typed(name))
+            raise NoSuchFile(own, begins) from error
 
     def warn(self, sentence: str) -> None:
-        """Say something on standard error that does not end the command."""
-        click.echo(_("Warning: {sentence}").format(sentence=clean(sentence)), err=True)
+        """Say something that does not end the command."""
+        self.voice(_("Warning: {sentence}").format(sentence=clean(sentence)))
 
     def _warn_of(self, error: StateError, consequence: str) -> None:
         if error.message not in self._told or consequence:
             self._told.add(error.message)
             self.warn(" ".join(part for part in (consequence, error.message, error.hint) if part))
+
+
+def _to_standard_error(sentence: str) -> None:
+    click.echo(sentence, err=True)
 
 
 def one_language(_context: click.Context, _parameter: click.Parameter, name: str | None) -> str:
@@ -101,11 +141,11 @@ def one_language(_context: click.Context, _parameter: click.Parameter, name: str
     known = recognised(name)
     if known is None:
         sentence = _("'{name}' is none of {names}.")
-        raise click.BadParameter(sentence.format(name=clean(name, 80), names=", ".join(LANGUAGES)))
+        raise click.BadParameter(sentence.format(name=clean(name, 80), names=_(", ").join(LANGUAGES)))
     return known
 
 
-class KataGroup(click.Group):
+class KataGroup(SpokenGroup):
     """A group that imports a command when it is called and lists its commands in the order of use."""
 
     def __init__(self, *args: Any, modules: dict[str, str], **kwargs: Any) -> None:
@@ -133,14 +173,16 @@ class KataGroup(click.Group):
 
             sentence = _("There is no command '{name}'.").format(name=clean(name, 80))
             if close := get_close_matches(name, self.modules, n=2):
-                sentence += " " + _("Did you mean {names}?").format(names=_(" or ").join(close))
+                question = _("Did you mean {names}?").format(names=_(" or ").join(close))
+                sentence = _("{sentence} {question}").format(sentence=sentence, question=question)
             raise click.UsageError(sentence, ctx)
         return super().resolve_command(ctx, args)
 
-    def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Make the streams safe before anything, a help page too, is written to them."""
+    def main(self, args: Sequence[str] | None = None, *others: Any, **kwargs: Any) -> Any:
+        """Make the streams safe and choose the language before anything, a help page too, is written."""
         make_streams_safe()
-        return super().main(*args, **kwargs)
+        speak(sys.argv[1:] if args is None else list(args))
+        return super().main(args, *others, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; Ctrl-C ends it with a sentence, not a traceback."""
@@ -151,7 +193,7 @@ class KataGroup(click.Group):
             ctx.exit(INTERRUPTED)
 
 
-class KataCommand(click.Command):
+class KataCommand(Spoken):
     """A command whose errors are sentences."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -210,7 +252,7 @@ def crash(error: Exception) -> KataError:
 
 def examples(*lines: str) -> str:
     """Return the end of a help page."""
-    head = _("Example:") if len(lines) == 1 else _("Examples:")
+    head = marked("Example:") if len(lines) == 1 else marked("Examples:")
     return "\n".join(["\b", head, *(f"  {line}" for line in lines)])
 
 

@@ -1,14 +1,17 @@
 """The course: list, start, status."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader import catalog
-from grader.cli.base import App, KataCommand, examples, kata_names
+from grader.cli.base import App, KataCommand, Target, examples, kata_names
 from grader.history import History, Summary
 from grader.language import _
 from grader.text import shown
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 SCHEMA = 1
 
@@ -27,35 +30,58 @@ def list_command(app: App, track: int | None, as_json: bool) -> None:
     found = catalog.katas()
     done = app.done(_("What you have passed cannot be shown."))
     current = app.ask(History.current, None, "") if done else None
+    debugging = app.ask(History.debug_states, dict[str, str](), "") if done else {}
     then = catalog.following(_passed(done))
     chosen = {kata.id: kata for kata in found.values() if track in {None, kata.track}}
     if as_json:
-        rows = [_listed(kata, done.get(kata.id, Summary()), app.lang) for kata in chosen.values()]
-        _print_json({"current": current, "next": then.id if then else None, "katas": rows})
+        rows = [
+            _listed(kata, done.get(kata.id, Summary()), app.lang)
+            | {"debug": debugging.get(catalog.debug_round(kata.id))}
+            for kata in chosen.values()
+        ]
+        _print_json({**_current(current), "next": then.id if then else None, "katas": rows})
         return
     from grader.show.console import console  # noqa: PLC0415 - rich is for people
     from grader.show.course import course  # noqa: PLC0415
 
-    course(console(), chosen, done, app.lang, current=current, then=then)
+    here = _current(current)["current"]
+    course(console(), chosen, done, app.lang, current=here, then=then, debugging=debugging)
 
 
 @click.command(
     "start",
     cls=KataCommand,
     short_help="Begin a kata: write its file, show the task.",
-    epilog=examples("kata start mha", "kata start mha --edit"),
+    epilog=examples("kata start mha", "kata start mha --edit", "kata start mha --debug --bugs 2"),
 )
 @click.argument("kata", shell_complete=kata_names)
 @click.option("--edit", is_flag=True, help="Open the file in $VISUAL or $EDITOR.")
+@click.option("--debug", is_flag=True, help="A debug round: the model answer with mistakes in it, for you to repair.")
+@click.option("--bugs", type=click.IntRange(1), metavar="N", help="With --debug: how many; the kata says it otherwise.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="With --debug: plant the same mistakes again.")
 @click.pass_obj
-def start_command(app: App, kata: str, edit: bool) -> None:
+def start_command(app: App, *, kata: str, edit: bool, debug: bool, bugs: int | None, seed: int | None) -> None:
     """Begin KATA: write its file into the workspace, make it the current kata, show the task.
 
     A file that is there already is left as it is.
     """
-    from grader.show.console import console, markdown, next_step, say  # noqa: PLC0415 - rich is for people
-
+    if not debug and (bugs is not None or seed is not None):
+        raise click.UsageError(_("--bugs and --seed go with --debug."))
     chosen = catalog.find(kata)
+    if debug:
+        _start_debugging(app, chosen, bugs, seed)
+    else:
+        from grader.show.console import console  # noqa: PLC0415 - rich is for people
+
+        begin(app, chosen, console())
+    if edit:
+        click.edit(filename=str(app.workspace.path(Target(chosen.id, debug).name)))
+
+
+def begin(app: App, chosen: catalog.Kata, screen: "Console") -> None:
+    """Write the file of a kata, make it the current one, show the task."""
+    from grader.show.console import markdown, next_step, say  # noqa: PLC0415 - rich is for people
+
     brief = chosen.brief(app.lang)
     path = app.workspace.path(chosen.id)
     written = app.workspace.start(chosen.id, chosen.stub())
@@ -64,59 +90,78 @@ def start_command(app: App, kata: str, edit: bool) -> None:
         None,
         _("{kata} could not be made the current kata; name it in each command.").format(kata=chosen.id),
     )
-    screen = console()
     markdown(screen, brief)
     screen.print()
     if missing := catalog.open_needs(chosen, _passed(app.done())):
         sentence = _("{kata} builds on {needs}, which you have not passed yet.")
-        say(screen, sentence.format(kata=chosen.id, needs=", ".join(missing)))
+        say(screen, sentence.format(kata=chosen.id, needs=_(", ").join(missing)))
     if written:
         say(screen, _("{path} is written.").format(path=shown(path)))
     else:
         sentence = _("{path} is already there and stays as it is; `kata reset {kata}` begins anew.")
         say(screen, sentence.format(path=shown(path), kata=chosen.id))
     next_step(screen, _("Write your answer in {path}, then `kata grade`.").format(path=shown(path)))
-    if edit:
-        click.edit(filename=str(path))
+
+
+def _start_debugging(app: App, chosen: catalog.Kata, bugs: int | None, seed: int | None) -> None:
+    from grader.cli import debugging  # noqa: PLC0415 - only debug rounds need the banks
+    from grader.show.console import console, markdown, next_step, say  # noqa: PLC0415 - rich is for people
+
+    brief = chosen.brief(app.lang)
+    said = debugging.begin(app, chosen, bugs, seed)
+    screen = console()
+    markdown(screen, brief)
+    screen.print()
+    for sentence in said:
+        say(screen, sentence)
+    path = shown(app.workspace.path(catalog.debug_round(chosen.id)))
+    next_step(screen, _("Find what is wrong in {path} and repair it, then `kata grade`.").format(path=path))
 
 
 @click.command(
     "status",
     cls=KataCommand,
     short_help="Your attempts over time, best, hints.",
-    epilog=examples("kata status", "kata status mha", "kata status --json"),
+    epilog=examples("kata status", "kata status mha", "kata status mha --debug", "kata status --json"),
 )
 @click.argument("kata", required=False, shell_complete=kata_names)
+@click.option("--debug", is_flag=True, help="The debug rounds of the kata instead.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.pass_obj
-def status_command(app: App, kata: str | None, as_json: bool) -> None:
+def status_command(app: App, kata: str | None, debug: bool, as_json: bool) -> None:
     """Show your attempts at KATA over time; without KATA, everything you have begun."""
-    if kata is None:
+    if kata is None and not debug:
         _overview(app, as_json=as_json)
     else:
-        _status_of(app, app.kata(kata), as_json=as_json)
+        _status_of(app, app.target(kata, debug=debug), as_json=as_json)
 
 
 def _overview(app: App, *, as_json: bool) -> None:
     done = app.history.summaries()
     current = app.history.current()
+    debugging = app.history.debug_states()
     if as_json:
-        rows = [{"id": kata_id, **_summary(summary)} for kata_id, summary in sorted(done.items())]
-        _print_json({"current": current, "katas": rows})
+        rows = [{"id": name, **_summary(done[name])} for name in sorted(done) if not catalog.is_debug_round(name)]
+        rounds = [
+            {"id": catalog.kata_of(name), "state": state, **_summary(done.get(name, Summary()))}
+            for name, state in sorted(debugging.items())
+        ]
+        _print_json({**_current(current), "katas": rows, "debug_rounds": rounds})
         return
     from grader.show.attempts import overview  # noqa: PLC0415 - rich is for people
     from grader.show.console import console  # noqa: PLC0415
 
-    overview(console(), catalog.katas(), done, current=current)
+    overview(console(), catalog.katas(), done, current=current, debugging=debugging)
 
 
-def _status_of(app: App, kata: catalog.Kata, *, as_json: bool) -> None:
+def _status_of(app: App, target: Target, *, as_json: bool) -> None:
     from grader.versions import numbers, versions  # noqa: PLC0415 - not for the overview
 
-    gradings = app.history.attempts(kata.id)
-    summary = app.history.summary(kata.id)
-    started = app.history.started(kata.id)
-    number = numbers(versions(app.workspace, app.history, kata.id))
+    gradings = app.history.attempts(target.name)
+    summary = app.history.summary(target.name)
+    started = app.history.started(target.name)
+    debugging = app.history.debug_round(catalog.debug_round(target.kata))
+    number = numbers(versions(app.workspace, app.history, target.name))
     if as_json:
         rows = [
             {
@@ -131,12 +176,24 @@ def _status_of(app: App, kata: catalog.Kata, *, as_json: bool) -> None:
             for attempt in gradings
         ]
         begun = started.isoformat() if started else None
-        _print_json({"kata": kata.id, "started": begun, **_summary(summary), "gradings": rows})
+        opened = None
+        if debugging:
+            opened = {"state": debugging.state, "seed": debugging.seed, "bugs": debugging.bugs}
+        facts = {"kata": target.kata, "debugging": target.debug, "debug": opened, "started": begun}
+        _print_json({**facts, **_summary(summary), "gradings": rows})
         return
     from grader.show.attempts import attempts  # noqa: PLC0415 - rich is for people
     from grader.show.console import console  # noqa: PLC0415
 
-    attempts(console(), kata.id, gradings, summary=summary, started=started, numbers=number)
+    attempts(
+        console(),
+        target.typed,
+        gradings,
+        summary=summary,
+        started=started,
+        numbers=number,
+        state=debugging.state if debugging else "",
+    )
 
 
 def _listed(kata: catalog.Kata, summary: Summary, lang: str) -> dict[str, Any]:
@@ -163,6 +220,10 @@ def _summary(summary: Summary) -> dict[str, Any]:
         "hints": summary.hints,
         "gave_up": summary.gave_up,
     }
+
+
+def _current(name: str | None) -> dict[str, Any]:
+    return {"current": catalog.kata_of(name or "") or None, "debugging": catalog.is_debug_round(name or "")}
 
 
 def _passed(done: dict[str, Summary]) -> set[str]:

@@ -10,18 +10,24 @@ import click
 
 from grader import catalog
 from grader.cli.base import App, KataCommand, examples, kata_names
+from grader.cli.help import SpokenGroup
 from grader.errors import UsageError
 from grader.language import _
 
 BEGIN, END = "<!-- score:begin -->", "<!-- score:end -->"
 
 
-@click.group("dev", short_help="For authors of katas.", epilog=examples("kata dev check mha"))
+@click.group("dev", cls=SpokenGroup, short_help="For authors of katas.", epilog=examples("kata dev check mha"))
 def dev_command() -> None:
     """Tools for writing katas; docs/writing-a-kata.md says how they are made."""
 
 
-@dev_command.command("check", cls=KataCommand, epilog=examples("kata dev check mha", "kata dev check --all"))
+@dev_command.command(
+    "check",
+    cls=KataCommand,
+    short_help="Hold a kata to the rules.",
+    epilog=examples("kata dev check mha", "kata dev check --all"),
+)
 @click.argument("kata", required=False, shell_complete=kata_names)
 @click.option("--all", "every", is_flag=True, help="All katas; writes the score into README.md.")
 @click.option("--seeds", type=click.IntRange(1), default=20, show_default=True, help="Seeds for each reference.")

@@ -4,7 +4,9 @@ import json
 
 import click
 
-from grader.cli.base import App, KataCommand, examples, kata_names
+from grader import catalog
+from grader.cli.base import App, KataCommand, Target, examples, kata_names
+from grader.errors import NoDebugRound
 from grader.language import _
 from grader.text import shown
 from grader.versions import Version, chosen, versions
@@ -17,22 +19,23 @@ from grader.versions import Version, chosen, versions
     epilog=examples("kata reset", "kata reset mha"),
 )
 @click.argument("kata", required=False, shell_complete=kata_names)
+@click.option("--debug", is_flag=True, help="The debug round of the kata: plant the same mistakes again.")
 @click.pass_obj
-def reset_command(app: App, kata: str | None) -> None:
+def reset_command(app: App, kata: str | None, debug: bool) -> None:
     """Begin KATA anew: your file is moved into workspace/.attempts, the stub takes its place."""
-    found = app.kata(kata)
-    path = shown(app.workspace.path(found.id))
-    moved = app.workspace.reset(found.id, found.stub())
+    target = app.target(kata, debug=debug)
+    path = shown(app.workspace.path(target.name))
+    moved = app.workspace.reset(target.name, _beginning(app, target))
     if moved is None:
         click.echo(_("{path} is still as `kata start` wrote it.").format(path=path))
         return
     app.ask(
-        lambda history: history.begin(found.id, anew=True),
+        lambda history: history.begin(target.name, anew=True),
         None,
-        _("The clock of {kata} could not be set back.").format(kata=found.id),
+        _("The clock of {kata} could not be set back.").format(kata=target.typed),
     )
     click.echo(_("Your file is now {moved}; {path} is new.").format(moved=shown(moved), path=path))
-    click.echo(_("`kata restore {kata}` brings it back.").format(kata=found.id))
+    click.echo(_("`kata restore {kata}` brings it back.").format(kata=target.typed))
 
 
 @click.command(
@@ -42,36 +45,50 @@ def reset_command(app: App, kata: str | None) -> None:
     epilog=examples("kata restore", "kata restore mha --list", "kata restore --attempt 3"),
 )
 @click.argument("kata", required=False, shell_complete=kata_names)
+@click.option("--debug", is_flag=True, help="A version of the debug round's file.")
 @click.option("--attempt", type=int, metavar="N", help="The version to bring back; else the newest other one.")
 @click.option("--list", "as_list", is_flag=True, help="List the versions instead.")
 @click.option("--json", "as_json", is_flag=True, help="With --list: print one JSON document.")
 @click.pass_obj
-def restore_command(app: App, kata: str | None, attempt: int | None, as_list: bool, as_json: bool) -> None:
+def restore_command(
+    app: App, *, kata: str | None, debug: bool, attempt: int | None, as_list: bool, as_json: bool
+) -> None:
     """Bring back an earlier version of your answer to KATA; the present file is kept in turn."""
     if attempt is not None and as_list:
         raise click.UsageError(_("--attempt and --list exclude each other."))
     if as_json and not as_list:
         raise click.UsageError(_("--json goes with --list."))
-    found = app.kata(kata)
+    target = app.target(kata, debug=debug)
     history = app.usable_history(_("Only the versions in the workspace are known."))
-    known = versions(app.workspace, history, found.id)
+    known = versions(app.workspace, history, target.name)
     if as_json:
-        document = {"schema": 1, "kata": found.id, "versions": [_listed(version) for version in known]}
+        listed = [_listed(version) for version in known]
+        document = {"schema": 1, "kata": target.kata, "debugging": target.debug, "versions": listed}
         click.echo(json.dumps(document, indent=2))
         return
-    version = chosen(known, app.workspace, found.id, attempt)
+    version = chosen(known, app.workspace, target.name, attempt)
     if as_list:
         from grader.show.attempts import versions as show_versions  # noqa: PLC0415 - rich is for people
         from grader.show.console import console  # noqa: PLC0415
 
-        show_versions(console(), found.id, known)
+        show_versions(console(), target.typed, known)
         return
-    path = shown(app.workspace.path(found.id))
-    moved = app.workspace.restore(found.id, version.read(), found.stub())
+    path = shown(app.workspace.path(target.name))
+    moved = app.workspace.restore(target.name, version.read(), _beginning(app, target))
     sentence = _("{path} is version {number} again.")
     click.echo(sentence.format(path=path, number=version.number))
     if moved:
         click.echo(_("What was there is kept as {moved}.").format(moved=shown(moved)))
+
+
+def _beginning(app: App, target: Target) -> str:
+    """Return the file that `kata start` writes: the stub, or the one with the planted mistakes."""
+    if not target.debug:
+        return catalog.find(target.kata).stub()
+    debug_round = app.history.debug_round(target.name)
+    if debug_round is None:
+        raise NoDebugRound(target.kata)
+    return str(debug_round.planted["source"])
 
 
 def _listed(version: Version) -> dict[str, object]:

@@ -1,28 +1,29 @@
 """Grading: grade, repro."""
 
 import json
-import platform
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader import __version__, catalog
-from grader.cli.base import App, KataCommand, crash, examples, kata_names
-from grader.errors import GraderFailed, KataError, NothingToReproduce, UsageError, WorkspaceError
+from grader import catalog
+from grader.cli.attempt import EXIT_CODES, error_report, finished, graded, keep, page, record
+from grader.cli.base import App, KataCommand, Target, examples, kata_names
+from grader.errors import GraderFailed, NothingToReproduce
 from grader.language import _
 from grader.text import shown
 
 if TYPE_CHECKING:
-    from grader import session
+    from grader.debug.plant import Planted
 
-EXIT_CODES = {"passed": 0, "failed": 1, "error": 3}
 _DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
 
 
-def _device(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
+def one_device(_context: click.Context, _parameter: click.Parameter, name: str) -> str:
+    """Refuse what is no device."""
     if name and not _DEVICE.fullmatch(name):
         raise click.BadParameter(_("'{name}' is none of cpu, cuda, cuda:N, mps.").format(name=name))
     return name
@@ -32,53 +33,88 @@ def _device(_context: click.Context, _parameter: click.Parameter, name: str) -> 
     "grade",
     cls=KataCommand,
     short_help="Grade your answer.",
-    epilog=examples("kata grade", "kata grade mha --case mask", "kata grade --file other/mha.py --json"),
+    epilog=examples(
+        "kata grade",
+        "kata grade mha --case mask",
+        "kata grade mha --debug",
+        "kata grade --file other/mha.py --json",
+        "kata grade --all",
+        "kata grade mha --file submissions/ --jobs 4 --json",
+    ),
 )
 @click.argument("kata", required=False, shell_complete=kata_names)
-@click.option("--file", "path", type=click.Path(path_type=Path), help="Grade this file instead of the workspace's.")
-@click.option("--json", "as_json", is_flag=True, help="Print the report as one JSON document.")
+@click.option(
+    "--file",
+    "paths",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Grade this file instead of the workspace's; several, or a folder, at once.",
+)
+@click.option("--all", "every", is_flag=True, help="Grade every answer in the workspace.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="So many answers at a time; else one for each core.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON; of many, a line each as it is done.")
 @click.option("--case", default="", metavar="TEXT", help="Only the cases whose name contains TEXT.")
 @click.option(
-    "--device", default="", metavar="NAME", callback=_device, help="Also run the device family on cuda or mps."
+    "--device", default="", metavar="NAME", callback=one_device, help="Also run the device family on cuda or mps."
 )
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Repeat the inputs of an earlier grading.")
+@click.option("--debug", is_flag=True, help="Grade the debug round of the kata.")
 @click.pass_context
 def grade_command(
     context: click.Context,
     *,
     kata: str | None,
-    path: Path | None,
+    paths: tuple[Path, ...],
+    every: bool,
+    jobs: int | None,
     as_json: bool,
     case: str,
     device: str,
     seed: int | None,
+    debug: bool,
 ) -> None:
-    """Grade your answer to KATA, or to the current kata.
+    """Grade your answer to KATA; without KATA, what you worked on last: an answer or a debug round.
 
-    Ends with 0 when the answer passed, 1 when it failed, 2 for wrong use, 3 when the grader itself failed.
+    Ends with 0 when the answer passed, 1 when it failed, 2 for wrong use, 3 when the grader itself failed; of many
+    answers, the highest of these counts.
     """
     app: App = context.obj
-    kata_id = app.kata_id(kata or _named_by(path))
-    source = app.answer(kata_id, path)
-    filename = shown(path or app.workspace.path(kata_id))
+    if every and (kata or paths or debug):
+        raise click.UsageError(_("--all takes no KATA, no --file and no --debug."))
+    if jobs and not (every or paths):
+        raise click.UsageError(_("--jobs goes with --all or --file."))
+    if every or jobs or len(paths) > 1 or any(path.is_dir() for path in paths):
+        from grader.cli import many  # noqa: PLC0415 - seldom
+
+        answers = many.given(app, paths, partial(_target_of, app, kata, debug=debug)) if paths else many.begun(app)
+        options = many.Options(case=case, device=device, seed=seed, jobs=jobs, as_json=as_json)
+        context.exit(many.grade_many(app, answers, options))
+    path = paths[0] if paths else None
+    target = _target(app, kata, path, debug=debug)
+    source = app.answer(target.name, path)
+    filename = shown(path or app.workspace.path(target.name))
 
     from grader import session  # noqa: PLC0415 - after the errors that cost nothing
 
     request = session.Request(
-        kata=kata_id, source=source, filename=filename, seed=seed, case=case, device=device, lang=app.lang
+        kata=target.kata, source=source, filename=filename, seed=seed, case=case, device=device, lang=app.lang
     )
     try:
-        with session.open() as grader:
+        with session.open(stays=True) as grader:
             # Torch is loading meanwhile.
-            _keep(app, request, own=path is None)
-            report = _graded(grader, request)
+            keep(app, target.name, request, own=path is None)
+            from grader.show.progress import Progress  # noqa: PLC0415 - likewise
+
+            with Progress(target.kata) as progress:
+                report = graded(grader, request, progress)
     except GraderFailed as error:
-        report = _error_report(request, error)
+        report = error_report(request, error)
+    report, planted = finished(app, target, report, whole=not case)
     try:
-        _show(app, report, whole=not case, as_json=as_json)
+        _show(app, report, planted, whole=not case, as_json=as_json)
     finally:
         # After the verdict, which must not wait for a disk; also when nobody reads it to its end (`| head`).
-        _record(app, request, report)
+        record(app, target.name, request, report)
     context.exit(EXIT_CODES[report["verdict"]])
 
 
@@ -89,24 +125,25 @@ def grade_command(
     epilog=examples("kata repro", "python workspace/repro_mha.py"),
 )
 @click.argument("kata", required=False, shell_complete=kata_names)
+@click.option("--debug", is_flag=True, help="The last failed attempt of the debug round.")
 @click.pass_obj
-def repro_command(app: App, kata: str | None) -> None:
+def repro_command(app: App, kata: str | None, debug: bool) -> None:
     """Write the smallest failing call of the last failed attempt as a script for a debugger."""
-    chosen = app.kata(kata)
-    failed = [attempt for attempt in app.history.attempts(chosen.id) if attempt.verdict == "failed"]
+    target = app.target(kata, debug=debug)
+    failed = [attempt for attempt in app.history.attempts(target.name) if attempt.verdict == "failed"]
     if not failed:
         sentence = _("No attempt at {kata} has failed, so there is nothing to reproduce.")
-        raise NothingToReproduce(sentence.format(kata=chosen.id), _("`kata grade` makes an attempt."))
+        raise NothingToReproduce(sentence.format(kata=target.typed), _("`kata grade` makes an attempt."))
     script = app.history.report(failed[-1].id).get("repro") or ""
     if not script:
         sentence = _("The last failed attempt at {kata} has no call that a script could repeat.")
         hint = _("`kata grade` tells what failed: the file did not load, or the failure lies in no single call.")
-        raise NothingToReproduce(sentence.format(kata=chosen.id), hint)
+        raise NothingToReproduce(sentence.format(kata=target.typed), hint)
 
     from grader.show.console import console, next_step, say  # noqa: PLC0415 - rich is for people
     from grader.show.times import moment  # noqa: PLC0415
 
-    written, older = app.workspace.write_repro(chosen.id, script)
+    written, older = app.workspace.write_repro(target.kata, script)
     screen = console()
     if older:
         say(screen, _("The older script is now {path}.").format(path=shown(older)))
@@ -115,81 +152,26 @@ def repro_command(app: App, kata: str | None) -> None:
     next_step(screen, _("`python -m pdb {path}`").format(path=shown(written)))
 
 
-def _named_by(path: Path | None) -> str | None:
-    """Return the kata that a file's own name names: `--file other/mha.py` is an answer to mha."""
-    name = path.stem.replace("_", "-") if path else ""
-    return name if catalog.exists(name) else None
+def _target(app: App, kata: str | None, path: Path | None, *, debug: bool) -> Target:
+    """Return what to grade; a file's own name counts: `--file other/mha.py` is an answer to mha."""
+    if path is None:
+        return app.target(kata, debug=debug)
+    return _target_of(app, kata, path, debug=debug) or Target(app.kata_id(None), debug)
 
 
-def _keep(app: App, request: "session.Request", *, own: bool) -> None:
-    # Grading a file elsewhere makes no workspace; its version is in the history all the same.
-    if not own and not app.workspace.folder.is_dir():
-        return
-    try:
-        app.workspace.keep(request.kata, request.source)
-    except WorkspaceError as error:
-        app.warn(_("This version of the file could not be kept. {reason}").format(reason=error.message))
+def _target_of(app: App, kata: str | None, path: Path, *, debug: bool) -> Target | None:
+    if kata:
+        return Target(app.kata_id(kata), debug)
+    stem = path.stem.replace("_", "-")
+    named = stem.removesuffix("-debug")
+    return Target(named, debug or named != stem) if catalog.exists(named) else None
 
 
-def _graded(grader: "session.Session", request: "session.Request") -> dict[str, Any]:
-    from grader.show.progress import Progress  # noqa: PLC0415 - while torch is loading
-
-    with Progress(request.kata) as progress:
-        try:
-            return grader.grade(request, progress)
-        except (GraderFailed, UsageError):
-            raise
-        except Exception as error:
-            failure = crash(error)
-            raise GraderFailed(failure.message, failure.hint) from error
-
-
-def _error_report(request: "session.Request", error: KataError) -> dict[str, Any]:
-    return {
-        "schema": 1,
-        "kata": request.kata,
-        "file": request.filename,
-        "verdict": "error",
-        "message": error.in_one_line(),
-        "cases": [],
-        "mistakes": [],
-        "families": {},
-        "printed": "",
-        "seed": request.seed,
-        "seconds": 0.0,
-        "sandbox": [],
-        "sandbox_gaps": [],
-        "device": request.device or "cpu",
-        "versions": {"kata": __version__, "torch": "", "python": platform.python_version()},
-    }
-
-
-def _show(app: App, report: dict[str, Any], *, whole: bool, as_json: bool) -> None:
+def _show(app: App, report: dict[str, Any], planted: "Planted | None", *, whole: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(report, indent=2))
         sys.stdout.flush()
         return
     from grader.show.console import console  # noqa: PLC0415 - rich is for people
-    from grader.show.verdict import verdict  # noqa: PLC0415
 
-    verdict(console(), report, whole=whole, then=_next_step(app, report, whole=whole))
-
-
-def _next_step(app: App, report: dict[str, Any], *, whole: bool) -> str:
-    if not whole:
-        return _("`kata grade {kata}` runs every case.").format(kata=report["kata"])
-    done = app.done()
-    passed = {kata_id for kata_id, summary in done.items() if summary.passed} | {report["kata"]}
-    then = catalog.following(passed, after=report["kata"])
-    if then is None:
-        return _("That was the last open kata of the course.")
-    sentence = _("`kata start {kata}`: {title}, {minutes} min")
-    return sentence.format(kata=then.id, title=then.title[app.lang], minutes=then.minutes)
-
-
-def _record(app: App, request: "session.Request", report: dict[str, Any]) -> None:
-    app.ask(
-        lambda history: history.record(request.kata, request.source, report, whole=not request.case),
-        None,
-        _("This attempt is not in your history."),
-    )
+    page(app, report, planted, whole=whole)(console())

@@ -1,12 +1,18 @@
 """Help with a kata: hint, solution."""
 
+from typing import TYPE_CHECKING
+
 import click
 
-from grader.cli.base import App, KataCommand, examples, kata_names
+from grader import catalog
+from grader.cli.base import App, KataCommand, Target, examples, kata_names
 from grader.errors import NotPassedYet
-from grader.history import Summary
+from grader.history import History, Summary
 from grader.language import _
-from grader.text import shown
+from grader.text import clean, shown
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @click.command(
@@ -16,49 +22,107 @@ from grader.text import shown
     epilog=examples("kata hint", "kata hint mha"),
 )
 @click.argument("kata", required=False, shell_complete=kata_names)
+@click.option("--debug", is_flag=True, help="A hint for the debug round of the kata.")
 @click.pass_obj
-def hint_command(app: App, kata: str | None) -> None:
-    """Show the next hint for KATA, one step further each time; it is noted in your history."""
-    from grader.show.console import console, markdown, next_step, say  # noqa: PLC0415 - rich is for people
+def hint_command(app: App, kata: str | None, debug: bool) -> None:
+    """Show the next hint for KATA; it is noted in your history.
 
-    chosen = app.kata(kata)
+    After a failed grading that named a mistake, the hint that helps against it comes first; else each goes one step
+    further.
+    """
+    target = app.target(kata, debug=debug)
+    catalog.find(target.kata)
+    from grader.show.console import console  # noqa: PLC0415 - rich is for people
+
+    show_hint(app, target, console())
+
+
+def show_hint(app: App, target: Target, screen: "Console") -> None:
+    """Take the next hint and show it."""
+    chosen = catalog.find(target.kata)
+    if target.debug:
+        _debug_hint(app, chosen, screen)
+    else:
+        _hint(app, chosen, screen)
+
+
+def _hint(app: App, chosen: catalog.Kata, screen: "Console") -> None:
+    from grader.show.console import markdown, next_step, say  # noqa: PLC0415 - rich is for people
+
     rungs = chosen.hints(app.lang)
+    fitting, title = app.ask(lambda history: _fitting(history, chosen.id), (0, ""), "")
+    order = [rung for rung in (fitting, *range(1, len(rungs) + 1)) if 0 < rung <= len(rungs)]
     first: int | None = 1
     number = app.ask(
-        lambda history: history.take_hint(chosen.id, len(rungs)),
+        lambda history: history.take_hint(chosen.id, order),
         first,
         _("The hint could not be noted, so the next call shows the same one."),
     )
-    screen = console()
+    taken = app.ask(lambda history: history.hints_taken(chosen.id), {number or 1}, "")
     if number is None:
         sentence = _("These are all {count} hints for {kata}; there is none left.")
         say(screen, sentence.format(count=len(rungs), kata=chosen.id))
         screen.print()
+    elif number == fitting:
+        say(screen, _("Chosen because of your last grading: {title}.").format(title=clean(title)))
+        screen.print()
     for heading, text in rungs if number is None else rungs[number - 1 : number]:
         markdown(screen, f"## {heading}\n\n{text}")
         screen.print()
-    if number is None or number == len(rungs):
+    if not set(order) - taken:
         next_step(screen, _("`kata solution {kata} --give-up` shows the solution.").format(kata=chosen.id))
     else:
         sentence = _("hint {number} of {count}; `kata hint {kata}` shows the next one.")
         next_step(screen, sentence.format(number=number, count=len(rungs), kata=chosen.id))
 
 
+def _fitting(history: History, kata_id: str) -> tuple[int, str]:
+    """Return the rung that helps against the mistake of the last grading of this round, and its title; 0 for none."""
+    gradings = history.attempts(kata_id)
+    started = history.started(kata_id)
+    if not gradings or gradings[-1].verdict != "failed" or (started and gradings[-1].at < started):
+        return 0, ""
+    mistakes = history.report(gradings[-1].id)["mistakes"]
+    return (mistakes[0].get("hint", 0), mistakes[0]["title"]) if mistakes else (0, "")
+
+
+def _debug_hint(app: App, chosen: catalog.Kata, screen: "Console") -> None:
+    from grader.cli import debugging  # noqa: PLC0415 - only debug rounds need the banks
+    from grader.show.console import markdown, next_step, say  # noqa: PLC0415 - rich is for people
+
+    hint = debugging.hint(app, chosen)
+    if hint:
+        markdown(screen, f"## {hint.heading}\n\n{hint.text}")
+        screen.print()
+    else:
+        say(screen, _("These were all hints for what is still planted."))
+    if hint and hint.another:
+        next_step(screen, _("`kata hint {kata} --debug` shows the next one.").format(kata=chosen.id))
+    else:
+        sentence = _("`kata solution {kata} --debug --give-up` shows what was planted.")
+        next_step(screen, sentence.format(kata=chosen.id))
+
+
 @click.command(
     "solution",
     cls=KataCommand,
     short_help="The model answer, once you have passed.",
-    epilog=examples("kata solution mha", "kata solution --diff", "kata solution --give-up"),
+    epilog=examples("kata solution mha", "kata solution --diff", "kata solution --give-up", "kata solution --debug"),
 )
 @click.argument("kata", required=False, shell_complete=kata_names)
 @click.option("--give-up", is_flag=True, help="Show it before a pass; this is noted in your history.")
 @click.option("--diff", is_flag=True, help="Show what has to change in your file instead.")
+@click.option("--debug", is_flag=True, help="What was planted in the debug round of the kata, once it is repaired.")
 @click.pass_obj
-def solution_command(app: App, kata: str | None, give_up: bool, diff: bool) -> None:
+def solution_command(app: App, kata: str | None, *, give_up: bool, diff: bool, debug: bool) -> None:
     """Show the model answer to KATA, once you have passed it."""
+    target = app.target(kata, debug=debug)
+    chosen = catalog.find(target.kata)
+    if target.debug:
+        _show_planted(app, chosen, app.answer(target.name) if diff else None, give_up=give_up)
+        return
     from grader.show.console import console, difference, python  # noqa: PLC0415 - rich is for people
 
-    chosen = app.kata(kata)
     passed = app.done().get(chosen.id, Summary()).passed
     if not passed and not give_up:
         raise NotPassedYet(chosen.id)
@@ -73,3 +137,16 @@ def solution_command(app: App, kata: str | None, give_up: bool, diff: bool) -> N
         difference(console(), answer, chosen.reference(), (path, _("solution")))
     else:
         python(console(), chosen.reference())
+
+
+def _show_planted(app: App, chosen: catalog.Kata, answer: str | None, *, give_up: bool) -> None:
+    from grader.cli import debugging  # noqa: PLC0415 - as above
+    from grader.show.console import console, difference  # noqa: PLC0415 - rich is for people
+    from grader.show.debugging import reveal  # noqa: PLC0415
+
+    planted = debugging.revealed(app, chosen, give_up=give_up)
+    if answer is None:
+        reveal(console(), planted, app.lang)
+    else:
+        path = shown(app.workspace.path(catalog.debug_round(chosen.id)))
+        difference(console(), answer, planted.sound, (path, _("solution")))

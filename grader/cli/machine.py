@@ -34,7 +34,7 @@ def doctor_command(context: click.Context, as_json: bool) -> None:
         "kata": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
-        **_probed(),
+        **_probed(app.lang),
         "state": _state(app),
         "workspace": _workspace(app.workspace.folder),
     }
@@ -48,12 +48,12 @@ def doctor_command(context: click.Context, as_json: bool) -> None:
     context.exit(3 if found["error"] or found["state"]["problems"] else 0)
 
 
-def _probed() -> dict[str, Any]:
+def _probed(lang: str) -> dict[str, Any]:
     from grader import session  # noqa: PLC0415 - the only part that starts torch
 
     try:
         with session.open() as grader:
-            probe = grader.probe()
+            probe = grader.probe(lang)
     except GraderFailed as error:
         return {"error": error.in_one_line(), "grading": None}
     return {"error": "", "grading": {"torch": probe.get("versions", {}).get("torch", ""), **probe}}

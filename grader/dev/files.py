@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from grader.catalog import Kata
+from grader.debug.plant import plant
+from grader.dev import translated
 from grader.errors import KataError
 from grader.judge.mistakes import load
 
@@ -20,6 +22,8 @@ def problems(kata: Kata) -> Iterator[str]:
         yield from _texts(kata)
         yield from _signatures(kata)
         yield from _bank(kata)
+        yield from translated.problems(kata)
+        plant(kata, kata.bugs, seed=0)
     except KataError as error:
         yield error.in_one_line()
 
@@ -67,6 +71,8 @@ def _bank(kata: Kata) -> Iterator[str]:
     for mistake in mistakes:
         if mistake.family not in kata.families:
             yield f"mistake {mistake.id}: the kata has no family {mistake.family}"
+        if mistake.hint > min(len(kata.hints("en")), len(kata.hints("zh"))):
+            yield f"mistake {mistake.id}: there is no hint {mistake.hint}"
         try:
             ast.parse(mistake.applied_to(reference))
         except (ValueError, SyntaxError) as error:

@@ -21,19 +21,9 @@ from grader.judge.grading import Grading
 from grader.judge.lanes import Header, Local, Tensors
 from grader.judge.numbers import Numbers
 from grader.sandbox.host import Reply
-from grader.sandbox.keeper_line import KeeperLine
+from grader.sandbox.keeper_line import NoSandboxes
 
 SEED: Final = 3
-
-
-class NoSandboxes(KeeperLine):
-    """The keeper of a grading without an answer: what is asked of it never comes."""
-
-    def __init__(self) -> None:
-        """Need no line to anyone."""
-
-    def ask(self, *, cpu_seconds: float) -> None:
-        """Start nothing."""
 
 
 class Witness:

@@ -7,6 +7,8 @@ from typing import Any
 import torch
 
 from grader.judge.results import Result
+from grader.language import _
+from grader.sandbox.callables import Step
 from grader.sandbox.executor import named_tensors
 from grader.sandbox.wire import DeviceName, tensors_in
 
@@ -47,7 +49,7 @@ def handed_back(args: Any, kwargs: Any, names: list[str]) -> set[str]:
         return None
 
     values = {name: returned(value) for name, value in kwargs.items()}
-    return {name for name, _ in named_tensors(tuple(map(returned, args)), values, names)}
+    return {name for name, _tensor in named_tensors(tuple(map(returned, args)), values, names)}
 
 
 def cast(tree: Any, *dtypes: torch.dtype, copy: bool = False) -> Any:
@@ -66,7 +68,7 @@ def cast(tree: Any, *dtypes: torch.dtype, copy: bool = False) -> Any:
             return type(value)(map(walk, value))
         if isinstance(value, dict):
             return {key: walk(item) for key, item in value.items()}
-        return value
+        return value.through(*dtypes) if isinstance(value, Step) else value
 
     return walk(tree)
 
@@ -102,12 +104,12 @@ def described(args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, .
 def _described(name: str, value: Any) -> str:
     if isinstance(value, Result):
         if not value.settled:
-            return f"{name} as returned".strip()
+            return _("{name} as returned").format(name=name).strip()
         value = value.got
     if isinstance(value, torch.Tensor):
         kind = {torch.bool: " bool", torch.int64: " int64"}.get(value.dtype, "")
         return f"{name} {tuple(value.shape)}{kind}".strip()
-    if isinstance(value, (tuple, list)) and any(True for _ in tensors_in(value)):
+    if isinstance(value, (tuple, list)) and any(True for _tensor in tensors_in(value)):
         return f"{name} ({', '.join(_described('', item) for item in value)})".strip()
     return f"{name}={value!r}" if name else repr(value)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
@@ -23,6 +23,9 @@ from grader.judge.lanes import Backend
 from grader.judge.numbers import Numbers
 from grader.judge.observed import Cost, contract_failure, cost_of, device_failure, remarks_of, tensor_nodes
 from grader.judge.results import Exchange, GivenDevice, Result
+from grader.language import _
+from grader.sandbox.callables import Step
+from grader.sandbox.executor import RUN_BITS
 from grader.sandbox.host import Lost
 from grader.sandbox.wire import DeviceName, Packer, Tree, Unpacker, WireError, dtype_name, strings, tensors_in
 
@@ -39,6 +42,23 @@ class Variant:
     trace: bool = False
     cost: bool = False
     compares_values: bool = True
+    derived: bool = False
+
+    @property
+    def watches_inputs(self) -> bool:
+        """Whether it looks for changed inputs: what is derived leaves that to the traced run of the same case."""
+        return self.trace or not self.derived
+
+
+class Twin(Protocol):
+    """Another run of the same case, from which the reference's results are known."""
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The dtype of its variant."""
+
+    def wanted(self, index: int, carries: list[bool] | None) -> tuple[Tree, dict[str, Any]] | None:
+        """Return result and gradients for the call of that index; None where they are not known."""
 
 
 class Check:
@@ -50,15 +70,21 @@ class Check:
         variant: Variant,
         numbers: Numbers,
         backend: Backend,
-        forget: list[int],
-        twin: Check | None = None,
+        number: int = 0,
+        twin: Twin | None = None,
     ) -> None:
+        """Start a run of a case.
+
+        ``number`` is the run's; of the ``twin``, a run of the same case in the same dtype, the reference's results are
+        used again.
+        """
         self.grading, self.variant, self.numbers, self.backend = grading, variant, numbers, backend
         self.exchanges: list[Exchange] = []
         self.remarks: list[tuple[str, int]] = []
         self.judges = True
+        self.looked = False
         self.handles: list[int] = []
-        self._forget, self._twin = forget, twin
+        self._number, self._twin = number << RUN_BITS, twin
         self.unbuilt: list[Module] = []
         self._expected: tuple[type[BaseException], ...] = ()
         self._judged = 0
@@ -90,6 +116,10 @@ class Check:
         """Call the only function of the kata, compared."""
         return self._only(is_class=False)(*args, **kwargs)
 
+    def step(self, table: torch.Tensor) -> Step:
+        """Return a language model as an argument: see :class:`grader.sandbox.callables.Step`."""
+        return Step(table)
+
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Call the only function of the kata without comparing values."""
         return self._only(is_class=False).run(*args, **kwargs)
@@ -106,7 +136,7 @@ class Check:
     @contextmanager
     def raises(self, *errors: type[BaseException]) -> Iterator[None]:
         """Expect the call inside to raise one of these."""
-        self.settle()
+        self._look()
         self._expected = errors
         try:
             yield
@@ -114,7 +144,7 @@ class Check:
             return
         finally:
             self._expected = ()
-        raise self._failure("no-error", f"expected {_named(errors)}, but nothing was raised")
+        raise self._failure("no-error", _nothing_raised(errors))
 
     def same(self, first: Any, second: Any, sentence: str) -> None:
         """Two results of the answer are equal bit for bit."""
@@ -129,14 +159,16 @@ class Check:
 
     def that(self, condition: Any, sentence: str) -> None:
         """Check any other fact about the answer's results."""
-        self.settle()
+        self._look()
         if not bool(condition):
             self._fact(sentence)
 
     def at_most(self, counted: float, limit: float, sentence: str, line: int = 0) -> None:
         """A counted cost stays within its limit; the sentence says what costs too much."""
         if counted > limit:
-            failure = self._failure("cost", f"{sentence}: counted {counted:g}, allowed {limit:g}")
+            said = _("{sentence}: counted {counted:g}, allowed {limit:g}")
+            sentence = self.grading.texts.sentence(sentence)
+            failure = self._failure("cost", said.format(sentence=sentence, counted=counted, limit=limit))
             failure.line = line
             raise failure
 
@@ -150,7 +182,9 @@ class Check:
         line = max(growing, key=growing.__getitem__) if growing else 0
         grown = large.calls - small.calls
         if grown >= added:
-            failure = self._failure("cost", f"{sentence}: {added} more of them cost {grown} more operator calls")
+            said = _("{sentence}: {added} more of them cost {grown} more operator calls")
+            sentence = self.grading.texts.sentence(sentence)
+            failure = self._failure("cost", said.format(sentence=sentence, added=added, grown=grown))
             failure.line = line
             raise failure
 
@@ -162,7 +196,7 @@ class Check:
 
     def _fact(self, sentence: str) -> None:
         if self.variant.compares_values:
-            raise self._failure("fact", sentence)
+            raise self._failure("fact", self.grading.texts.sentence(sentence))
 
     def _failure(self, kind: str, sentence: str) -> Failure:
         last = self.exchanges[-1] if self.exchanges else None
@@ -179,18 +213,19 @@ class Check:
         packed = (
             header
             | {key: packer.pack(tree) for key, tree in answers.items()}
-            | {"through": None, "forget": self._forget, "key": self.grading.next_handle()}
+            | {"through": None, "key": self._next_number()}
         )
         packed |= {
             "dtype": dtype_name(self.dtype),
             "device": self.variant.device,
             "trace": self._trace(),
+            "inputs": self.variant.watches_inputs,
             "cost": self.variant.cost,
         }
-        self._forget = []
         exchange = Exchange(header, trees, call, names, compared, packed["key"], size(answers.get("args")))
         self.exchanges.append(exchange)
-        exchange.asked = self.backend.submit(packed, packer.tensors)
+        exchange.sent = (packed, packer.tensors)
+        exchange.asked = self.backend.submit(*exchange.sent)
         if self._expected:
             self._receive(exchange)
             self._judged = len(self.exchanges)
@@ -199,8 +234,12 @@ class Check:
 
     def new_handle(self) -> int:
         """Number a module."""
-        self.handles.append(self.grading.next_handle())
+        self.handles.append(self._next_number())
         return self.handles[-1]
+
+    def _next_number(self) -> int:
+        self._number += 1
+        return self._number
 
     def _trace(self) -> dict[str, Any] | None:
         kata = self.grading.kata
@@ -210,8 +249,7 @@ class Check:
 
     def settle(self) -> None:
         """Judge everything that was asked for. Raises the first failure."""
-        for module in list(self.unbuilt):
-            module.build()
+        self.build_the_rest()
         while self._judged < len(self.exchanges):
             exchange = self.exchanges[self._judged]
             self._judged += 1
@@ -221,6 +259,11 @@ class Check:
             except Failure as failure:
                 failure.call, failure.size = failure.call or exchange.call, failure.size or exchange.size
                 raise
+
+    def build_the_rest(self) -> None:
+        """Build the modules that were not called."""
+        for module in list(self.unbuilt):
+            module.build()
 
     def receive_the_rest(self) -> None:
         """Take in the replies that a failure left unread, for those who look at them in another way."""
@@ -233,7 +276,12 @@ class Check:
 
     def _settle_up_to(self, exchange: Exchange) -> None:
         if not exchange.settled:
-            self.settle()
+            self._look()
+
+    def _look(self) -> None:
+        """Judge what was asked for up to now, because the case wants to know something."""
+        self.looked = True
+        self.settle()
 
     def _receive(self, exchange: Exchange) -> None:
         assert exchange.asked is not None
@@ -281,37 +329,46 @@ class Check:
             raise failure
         if exchange.compared:
             self._compare(exchange)
+        elif exchange.header.get("stateful"):  # the reference has to go through it, too
+            self.reference(exchange)
         modified = strings(reply.get("modified", []))
         if modified:
-            raise Failure("modified", f"your code changed its input {', '.join(modified)} in place")
+            sentence = _("your code changed its input {names} in place")
+            raise Failure("modified", sentence.format(names=", ".join(modified)))
 
     def _compare(self, exchange: Exchange) -> None:
         grad = self.variant.grad
         # An answer may detach what it returns besides its result; the result itself must carry the graph.
         nodes = tensor_nodes(exchange.reply["value"])
         carries = [index == 0 or node.get("grad") is True for index, node in enumerate(nodes)]
-        known = None if grad else self._known_want(exchange)
+        known = self._known(exchange, carries)
         if known is not None:
-            exchange.want = known
+            exchange.want, exchange.want_grads = known
         else:
-            exchange.want, exchange.want_grads = self._reference(exchange, carries if grad else None)
+            exchange.want, exchange.want_grads = self.reference(exchange, carries if grad else None)
         mismatch = comparison.compare(exchange.value, exchange.want, self.dtype, exchange.names)
         if mismatch is not None:
             raise Failure(mismatch.kind, mismatch.message)
         if grad:
-            back = handed_back(exchange.trees["args"], exchange.trees["kwargs"], exchange.header["names"])
-            expected = {name: grad for name, grad in exchange.want_grads.items() if name not in back}
-            _compare_gradients(exchange.grads, expected, self.dtype)
+            _compare_gradients(exchange.grads, expected_gradients(exchange), self.dtype)
 
-    def _known_want(self, exchange: Exchange) -> Tree:
-        """What the reference returned for the same call in another variant of the same dtype."""
-        if self._twin is None or self._twin.dtype != self.dtype:
+    def _known(self, exchange: Exchange, carries: list[bool]) -> tuple[Tree, dict[str, Any]] | None:
+        """What the reference returned for the same call in another run of this case."""
+        if self._twin is None or self._twin.dtype != self.dtype or exchange.header.get("stateful"):
             return None
-        index = self.exchanges.index(exchange)
-        return self._twin.exchanges[index].want if index < len(self._twin.exchanges) else None
+        return self._twin.wanted(self.exchanges.index(exchange), carries if self.variant.grad else None)
 
-    def _reference(self, exchange: Exchange, through: list[bool] | None = None) -> tuple[Tree, dict[str, Any]]:
-        """Run the reference in float64 on inputs of its own, rounded as the answer's were."""
+    def wanted(self, index: int, carries: list[bool] | None) -> tuple[Tree, dict[str, Any]] | None:
+        """Return what the reference returned for a call of this run; None where it is not known."""
+        if index >= len(self.exchanges) or self.exchanges[index].want is None or carries is not None:
+            return None
+        return self.exchanges[index].want, {}
+
+    def reference(self, exchange: Exchange, through: list[bool] | None = None) -> tuple[Tree, dict[str, Any]]:
+        """Run the reference in float64 on inputs of its own, rounded as the answer's were.
+
+        Returns its result and, in the family `grad`, gradients by name.
+        """
         reference, handle = self.grading.reference, exchange.header["handle"]
         trees = {key: cast(want(tree), self.dtype, torch.float64, copy=True) for key, tree in exchange.trees.items()}
         if exchange.header["op"] == "build":
@@ -319,7 +376,7 @@ class Check:
             return None, {}
         if handle is not None and not reference.has(handle):
             builds = [e for e in self.exchanges if e.header["op"] == "build" and e.header["handle"] == handle]
-            self._reference(builds[-1])
+            self.reference(builds[-1])
         return reference.call(exchange.header, trees["args"], trees["kwargs"], through)
 
     def _expect(self, exchange: Exchange) -> None:
@@ -333,26 +390,37 @@ class Check:
         if answered and not self.judges:
             return
         if answered:
-            raise self._failure("no-error", f"expected {_named(self._expected)}, but nothing was raised")
+            raise self._failure("no-error", _nothing_raised(self._expected))
         expected = [f"{error.__module__}.{error.__name__}" for error in self._expected]
         if exchange.reply["kind"] == "error" and any(base in expected for base in raised_types(exchange.reply)):
             raise Satisfied
         failure = from_reply(exchange.reply) or self._failure("no-error", f"expected {_named(self._expected)}")
         failure.call = exchange.call
         if failure.kind != "stub":
-            failure.message = f"expected {_named(self._expected)}, got {failure.message}"
+            sentence = _("expected {expected}, got {problem}")
+            failure.message = sentence.format(expected=_named(self._expected), problem=failure.message)
         raise failure
 
     def _reference_raises(self, exchange: Exchange) -> bool:
         try:
-            self._reference(exchange)
+            self.reference(exchange)
         except self._expected:
             return True
         return False
 
 
+def expected_gradients(exchange: Exchange) -> dict[str, torch.Tensor | None]:
+    """Return the reference's gradients, less those of what an earlier call returned: these are not graded."""
+    back = handed_back(exchange.trees["args"], exchange.trees["kwargs"], exchange.header["names"])
+    return {name: grad for name, grad in exchange.want_grads.items() if name not in back}
+
+
 def _named(errors: tuple[type[BaseException], ...]) -> str:
-    return " or ".join(error.__name__ for error in errors)
+    return _(" or ").join(error.__name__ for error in errors)
+
+
+def _nothing_raised(errors: tuple[type[BaseException], ...]) -> str:
+    return _("expected {expected}, but nothing was raised").format(expected=_named(errors))
 
 
 def _compare_gradients(grads: dict[str, Any], expected: dict[str, Any], dtype: torch.dtype) -> None:
@@ -364,12 +432,12 @@ def _compare_gradients(grads: dict[str, Any], expected: dict[str, Any], dtype: t
                 and reference.numel()
                 and float(reference.abs().max()) > comparison.SMALLEST_SCALE * 1e-6
             ):
-                raise Failure(
-                    "no-gradient",
-                    f"no gradient reaches {name}: the result is cut off from it (detached, rebuilt, a constant)",
+                sentence = _(
+                    "no gradient reaches {name}: the result is cut off from it (detached, rebuilt, a constant)"
                 )
+                raise Failure("no-gradient", sentence.format(name=name))
             continue
         wanted = torch.zeros_like(mine, dtype=torch.float64) if reference is None else reference
-        mismatch = comparison.compare(mine, wanted, dtype, (f"gradient of {name}",))
+        mismatch = comparison.compare(mine, wanted, dtype, (_("gradient of {name}").format(name=name),))
         if mismatch is not None:
             raise Failure(f"gradient-{mismatch.kind}", mismatch.message)

@@ -6,11 +6,14 @@ What came back is plain data by now (see :mod:`grader.sandbox.wire`); its claims
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
 
+from grader.language import _, plural
+from grader.sandbox.sentences import value_in_words
 from grader.sandbox.wire import Foreign, dtype_name
 
 TOLERANCE: Final = {
@@ -59,44 +62,48 @@ def _compare(
         return _compare_sequences(got, want, dtype, name, whole, names)
     if isinstance(want, dict):
         if not isinstance(got, dict) or set(got) != set(want):
-            return Mismatch(
-                "structure", f"{_subject(name)} {_what(got)}, expected a dict with the keys {', '.join(want)}"
-            )
+            expected = _("a dict with the keys {keys}").format(keys=", ".join(want))
+            return _unexpected("structure", name, _what(got), expected)
         pairs = (_compare(got[key], want[key], dtype, _member(name, repr(key)), "") for key in want)
         return next((mismatch for mismatch in pairs if mismatch), None)
     if isinstance(want, float) and type(got) in (float, int):
-        close = abs(got - want) <= TOLERANCE[torch.float64] * max(abs(want), SMALLEST_SCALE)
-        return None if close else Mismatch("value", f"{_subject(name)} {got:.6g}, expected {want:.6g}")
+        close = abs(got - want) <= tolerance(dtype) * max(abs(want), SMALLEST_SCALE)
+        return None if close else _unexpected("value", name, f"{got:.6g}", f"{want:.6g}")
     if type(got) is not type(want) or got != want:
         expected = "None" if want is None else repr(want)
-        return Mismatch("value", f"{_subject(name)} {_what(got)}, expected {expected}")
+        return _unexpected("value", name, _what(got), expected)
     return None
 
 
 def _compare_sequences(
     got: Any, want: Any, dtype: torch.dtype, name: str, whole: str, names: tuple[str, ...]
 ) -> Mismatch | None:
-    kind = "list" if isinstance(want, list) else "tuple"
-    expected = f"a {kind} of {len(want)}" + (f": {whole}" if whole else "")
+    expected = _what(want) + (f": {whole}" if whole else "")
     if not isinstance(got, (tuple, list)):
-        return Mismatch("structure", f"{_subject(name)} {_what(got)}, expected {expected}")
+        return _unexpected("structure", name, _what(got), expected)
     if len(got) != len(want):
-        return Mismatch("structure", f"{_subject(name)} {len(got)} value{'s' * (len(got) != 1)}, expected {expected}")
+        count = plural("{count} value", "{count} values", len(got)).format(count=len(got))
+        return _unexpected("structure", name, count, expected)
     labels = names if len(names) == len(want) else [_member(name, str(index)) for index in range(len(want))]
     pairs = (_compare(g, w, dtype, label, "") for g, w, label in zip(got, want, labels, strict=True))
     return next((mismatch for mismatch in pairs if mismatch), None)
 
 
 def _compare_tensors(got: Any, want: torch.Tensor, dtype: torch.dtype, name: str) -> Mismatch | None:
-    label = f"`{name}`" if name else "the result"
+    label = f"`{name}`" if name else _("the result")
     if not isinstance(got, torch.Tensor):
-        return Mismatch("structure", f"{_subject(name)} {_what(got)}, expected a torch.Tensor of shape {shape(want)}")
+        expected_shape = _("a torch.Tensor of shape {shape}").format(shape=shape(want))
+        return _unexpected("structure", name, _what(got), expected_shape)
     if got.shape != want.shape:
-        zero_dim = ", a 0-dimensional tensor" if got.dim() == 0 else ""
-        return Mismatch("shape", f"{label} has shape {shape(got)}{zero_dim}, expected {shape(want)}")
+        sentence = _("{label} has shape {shape}, expected {expected}")
+        if got.dim() == 0:
+            sentence = _("{label} has shape {shape}, a 0-dimensional tensor, expected {expected}")
+        return Mismatch("shape", sentence.format(label=label, shape=shape(got), expected=shape(want)))
     expected = dtype if want.dtype == torch.float64 else want.dtype
     if got.dtype != expected:
-        return Mismatch("dtype", f"{label} has dtype {dtype_name(got.dtype)}, expected {dtype_name(expected)}")
+        sentence = _("{label} has dtype {dtype}, expected {expected}")
+        names = {"dtype": dtype_name(got.dtype), "expected": dtype_name(expected)}
+        return Mismatch("dtype", sentence.format(label=label, **names))
     return _compare_values(got, want, label, tolerance(expected))
 
 
@@ -105,13 +112,17 @@ def _compare_values(got: torch.Tensor, want: torch.Tensor, label: str, relative:
         wrong = got != want
         if not bool(wrong.any()):
             return None
-        index = _first(wrong)
-        count = f"{int(wrong.sum())} of {wrong.numel()} entries differ"
-        pair = f"expected {want[index].item()}, got {got[index].item()}"
-        return Mismatch("value", f"first wrong entry {list(index)} of {label}: {pair}; {count}")
+        return Mismatch("value", _first_wrong(wrong, label, lambda index: (want[index].item(), got[index].item())))
     got, want = got.double(), want.double()
     if not got.numel():
         return None
+    endless = want.isinf()
+    if bool(endless.any()):  # infinities stand where they must; the rest is compared as always
+        wrong = (endless != got.isinf()) & ~got.isnan() | endless & (got != want)
+        if bool(wrong.any()):
+            infinite = got, want
+            return Mismatch("value", _first_wrong(wrong, label, lambda index: _numbers(index, *infinite)))
+        got, want = got.masked_fill(endless, 0.0), want.masked_fill(endless, 0.0)
     error = (got - want).abs()
     scale, worst = float(want.abs().max()), float(error.max())  # NaN and infinity come through both
     if not math.isfinite(scale):
@@ -122,16 +133,14 @@ def _compare_values(got: torch.Tensor, want: torch.Tensor, label: str, relative:
     bad = ~torch.isfinite(got)
     if bool(bad.any()):
         index = _first(bad)
-        count = f"{int(bad.sum())} of {bad.numel()} entries are not finite"
-        return Mismatch(
-            "nan", f"{label} is {_number(got[index])} at {list(index)}, expected {_number(want[index])}; {count}"
-        )
+        sentence = _("{label} is {got} at {index}, expected {want}; {count} of {total} entries are not finite")
+        found = {"got": _number(got[index]), "want": _number(want[index]), "index": list(index)}
+        counts = {"count": int(bad.sum()), "total": bad.numel()}
+        return Mismatch("nan", sentence.format(label=label, **found, **counts))
     wrong = error > allowed
-    index = _first(wrong)
-    pair = f"expected {_number(want[index])}, got {_number(got[index])}"
-    count = f"{int(wrong.sum())} of {wrong.numel()} entries differ"
-    size = f"largest error {worst:.2g}, tolerance {allowed:.0e}"
-    return Mismatch("value", f"first wrong entry {list(index)} of {label}: {pair}; {count}, {size}")
+    first = _first_wrong(wrong, label, lambda index: _numbers(index, got, want))
+    size = _("largest error {worst:.2g}, tolerance {allowed:.0e}").format(worst=worst, allowed=allowed)
+    return Mismatch("value", _("{first}, {size}").format(first=first, size=size))
 
 
 def same_bits(first: Any, second: Any) -> bool:
@@ -184,23 +193,42 @@ def _number(value: torch.Tensor) -> str:
     return f"{number:.4f}" if 1e-3 <= abs(number) < 1e4 or number == 0 else f"{number:.4g}"
 
 
-def _subject(name: str) -> str:
-    return f"`{name}` is" if name else "your code returned"
+def _numbers(index: tuple[int, ...], got: torch.Tensor, want: torch.Tensor) -> tuple[str, str]:
+    return _number(want[index]), _number(got[index])
+
+
+def _first_wrong(wrong: torch.Tensor, label: str, pair: Callable[[tuple[int, ...]], tuple[object, object]]) -> str:
+    """Say where the first wrong entry is, what stands there and should (``pair``: expected, got), and how many are."""
+    index = _first(wrong)
+    expected, got = pair(index)
+    sentence = _(
+        "first wrong entry {index} of {label}: expected {expected}, got {got}; {count} of {total} entries differ"
+    )
+    counts = {"count": int(wrong.sum()), "total": wrong.numel()}
+    return sentence.format(index=list(index), label=label, expected=expected, got=got, **counts)
+
+
+def _unexpected(kind: str, name: str, got: str, expected: str) -> Mismatch:
+    sentence = (
+        _("`{name}` is {got}, expected {expected}") if name else _("your code returned {got}, expected {expected}")
+    )
+    return Mismatch(kind, sentence.format(name=name, got=got, expected=expected))
 
 
 def _member(name: str, part: str) -> str:
-    return f"{name}[{part}]" if name else f"value {part}"
+    return f"{name}[{part}]" if name else _("value {part}").format(part=part)
 
 
 def _what(value: Any) -> str:
     if value is None:
         return "None"
     if isinstance(value, Foreign):
-        return value.what
+        return value_in_words(value.what)
     if isinstance(value, torch.Tensor):
-        return f"a tensor of shape {shape(value)}"
+        return _("a tensor of shape {shape}").format(shape=shape(value))
     if isinstance(value, (tuple, list)):
-        return f"a {type(value).__name__} of {len(value)}"
+        sentence = _("a list of {count}") if isinstance(value, list) else _("a tuple of {count}")
+        return sentence.format(count=len(value))
     if isinstance(value, dict):
-        return f"a dict of {len(value)}"
-    return f"the {type(value).__name__} {value!r}"[:80]
+        return _("a dict of {count}").format(count=len(value))
+    return _("the {kind} {value}").format(kind=type(value).__name__, value=repr(value))[:80]

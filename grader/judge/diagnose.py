@@ -1,41 +1,32 @@
 """Naming the mistake: which entries of the kata's bank behave, on the same calls, exactly as the answer did.
 
-A case is run again with the mistake in place of the answer. An entry is named when it reproduces every operation of
-the failing cases, values, gradients, dtypes, changed inputs and errors alike, and of the passing ones as well.
+An entry is named when it reproduces every operation of the failing cases: values, gradients, dtypes, changed inputs and
+errors alike, and of the passing ones as well. Where no single entry does, two are tried: two that share the failing
+cases between them, then two in one file. What is named has always reproduced the numbers of the cases that stand
+beside it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import combinations, groupby
 from typing import Any, Final
 
-from grader.judge.cases import DERIVED_FROM, CaseOutcome, again
-from grader.judge.compare import agree
-from grader.judge.failure import Failure, Satisfied
-from grader.judge.grading import Grading
-from grader.judge.lanes import Header, Local, Tensors
+from grader.judge.behaviour import is_comparable, reproduces
+from grader.judge.cases import DERIVED_FROM, CaseOutcome
+from grader.judge.grading import Grading, Model
+from grader.judge.lanes import Local
 from grader.judge.mistakes import Mistake, load
-from grader.judge.observed import tensor_nodes
-from grader.judge.results import Exchange
 from grader.probes import simdevice
-from grader.sandbox.executor import AnswerError
-from grader.sandbox.host import Reply
 from grader.sandbox.observe import SIMULATED
-from grader.sandbox.wire import Unpacker
 
 FAILING_PER_FAMILY: Final = 4
 PASSING_PER_FAMILY: Final = 3
-COMPARABLE: Final = frozenset(("value", "built", "error", "missing"))
-
-
-class Reproduced(BaseException):
-    """The last recorded operation was reproduced."""
-
-
-class Different(BaseException):
-    """The mistake did something else than the answer."""
+MOST_FOR_PAIRS: Final = 6
+"""So many failing cases are looked at when two mistakes are sought."""
+MOST_PAIRS: Final = 300
+"""So many files with two mistakes are tried: about half a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,123 +39,118 @@ class Diagnosis:
     def document(self, lang: str) -> dict[str, Any]:
         """Return the entry of the report."""
         texts = {key: getattr(self.mistake, key)[lang] for key in ("title", "explain", "nudge")}
-        return {"id": self.mistake.id, **texts, "cases": list(self.cases)}
+        return {"id": self.mistake.id, **texts, "hint": self.mistake.hint, "cases": list(self.cases)}
 
 
-class Replay:
-    """Runs a mistake where the answer ran, and stops at the first difference."""
+class Bank:
+    """The known mistakes of a kata, ready to run."""
 
-    def __init__(self, mistake: Local, recorded: list[Exchange], *, to_the_end: bool) -> None:
-        self._mistake, self._recorded, self._to_the_end = mistake, recorded, to_the_end
-        self._at = 0
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._ready: list[tuple[Mistake, Local]] = []
 
-    def submit(self, header: Header, tensors: Tensors) -> Reply:
-        """Do one operation. Raises Different, or Reproduced after the last one."""
-        if self._at == len(self._recorded):
-            raise Different
-        recorded = self._recorded[self._at]
-        self._at += 1
+    def singles(self) -> list[tuple[Mistake, Local]]:
+        """Return each mistake and what runs it."""
+        if not self._ready:
+            text = self._model.text
+            self._ready = [(m, Local(m.applied_to(text), f"mistake {m.id}")) for m in load(self._model.kata)]
+        return self._ready
+
+    def both(self, first: Mistake, second: Mistake) -> Local | None:
+        """Return what runs two mistakes in one file; None where they cannot stand in one."""
         try:
-            reply, out = self._mistake.request(header, tensors)
-        except AnswerError as error:
-            reply, out = {"kind": "missing", "message": str(error)}, {}
-        except Exception as error:  # noqa: BLE001 - a mistake may raise whatever an answer may
-            bases = [f"{base.__module__}.{base.__qualname__}" for base in type(error).__mro__]
-            reply, out = {"kind": "error", "type": type(error).__name__, "message": str(error), "bases": bases}, {}
-        if not _same(reply, out, recorded):
-            raise Different
-        if self._at == len(self._recorded) and not self._to_the_end:
-            raise Reproduced
-        return reply, out
-
-    def wait(self, asked: Any) -> Reply:
-        """Return what was done already."""
-        done: Reply = asked
-        return done
+            text = second.applied_to(first.applied_to(self._model.text))
+            return Local(text, f"mistakes {first.id} and {second.id}")
+        except (ValueError, SyntaxError):
+            return None
 
 
-def diagnose(grading: Grading, outcomes: list[CaseOutcome]) -> list[Diagnosis]:
+def diagnose(grading: Grading, outcomes: list[CaseOutcome], bank: Bank) -> list[Diagnosis]:
     """Return the mistakes that reproduce what the answer did, the most telling first; empty where none does."""
-    failing = [case for case in outcomes if case.failure is not None and _comparable(case)]
-    passing = [case for case in outcomes if case.outcome == "passed" and not case.aside and _comparable(case)]
+    failing = [case for case in outcomes if case.failure is not None and is_comparable(case)]
+    passing = [case for case in outcomes if case.outcome == "passed" and not case.aside and is_comparable(case)]
     if not failing or grading.answer.load_failure is not None or all(_is_stub(case) for case in failing):
         return []
     if any(case.variant.device == SIMULATED for case in failing):
         simdevice.available()
     else:
         passing = [case for case in passing if case.variant.device != SIMULATED]
-    telling = [case for case in passing if case.family in DERIVED_FROM]
-    few = [*_first_of_each_family(failing, FAILING_PER_FAMILY), *_first_of_each_family(telling, PASSING_PER_FAMILY)]
-    fitting = [(m, i) for m, i in _implementations(grading) if all(_reproduces(grading, i, case) for case in few)]
-    if len(fitting) > 1:  # a closer look decides between them
-        closer = [(m, i) for m, i in fitting if all(_reproduces(grading, i, case) for case in (*failing, *passing))]
-        fitting = closer or fitting
-    return [Diagnosis(mistake, tuple(case.id for case in failing)) for mistake, _ in fitting]
+    return _Search(grading, bank, failing, passing).found()
 
 
-def _implementations(grading: Grading) -> Iterator[tuple[Mistake, Local]]:
-    for mistake in load(grading.kata):
-        yield mistake, Local(mistake.applied_to(grading.reference_text), f"mistake {mistake.id}")
+class _Search:
+    """The search in one grading."""
+
+    def __init__(self, grading: Grading, bank: Bank, failing: list[CaseOutcome], passing: list[CaseOutcome]) -> None:
+        self._grading, self._bank, self._failing, self._passing = grading, bank, failing, passing
+        self._few = _first_of_each_family(sorted(failing, key=_order), FAILING_PER_FAMILY)
+        telling = [case for case in passing if case.family in DERIVED_FROM]
+        self._telling = _first_of_each_family(telling, PASSING_PER_FAMILY)
+
+    def found(self) -> list[Diagnosis]:
+        """Return what fits."""
+        singles = self._bank.singles()
+        fitting = [(m, i) for m, i in singles if self._all(i, self._few) and self._all(i, self._telling)]
+        if len(fitting) > 1:  # a closer look decides between them
+            closer = [(m, i) for m, i in fitting if self._all(i, self._failing) and self._all(i, self._passing)]
+            fitting = closer or fitting
+        if fitting:
+            return [Diagnosis(mistake, tuple(case.id for case in self._failing)) for mistake, _run in fitting]
+        return self._two()
+
+    def _two(self) -> list[Diagnosis]:
+        """Find two mistakes that do it together, or one that does it in part of the cases."""
+        roots = self._roots()
+        hits = [
+            (mistake, [case for case in roots if reproduces(self._grading, run, case)], run)
+            for mistake, run in self._bank.singles()
+        ]
+        hits = [(m, cases, run) for m, cases, run in hits if cases and self._all(run, self._telling)]
+        hits.sort(key=lambda hit: -len(hit[1]))
+        for (first, here, _one), (second, there, _other) in combinations(hits, 2):
+            if all(case in here or case in there for case in roots):
+                return [_diagnosis(first, here), _diagnosis(second, [case for case in there if case not in here])]
+        for first, second in self._pairs([mistake for mistake, _cases, _run in hits], roots):
+            both = self._bank.both(first, second)
+            if both is not None and self._all(both, roots) and self._all(both, self._telling):
+                return [_diagnosis(first, roots), _diagnosis(second, roots)]
+        return [_diagnosis(mistake, cases) for mistake, cases, _run in hits[:1] if 2 * len(cases) >= len(roots)]
+
+    def _roots(self) -> list[CaseOutcome]:
+        """Return failing cases that fail for reasons of their own: not those derived from a case that fails."""
+        failed = {case.case.stream for case in self._failing if case.family == case.case.family}
+        roots = [c for c in self._failing if c.family == c.case.family or c.case.stream not in failed]
+        few = _first_of_each_family(sorted(roots, key=_order), 1)
+        more = [case for case in sorted(roots, key=_order) if case not in few]
+        return [*few, *more][:MOST_FOR_PAIRS]
+
+    def _pairs(self, likely: list[Mistake], roots: list[CaseOutcome]) -> Iterator[tuple[Mistake, Mistake]]:
+        """Yield the pairs to try: first those with a mistake that fits in part, then those of the failing families."""
+        families = {case.family for case in roots}
+        every = [mistake for mistake, _run in self._bank.singles()]
+        others = sorted(every, key=lambda mistake: mistake.family not in families)
+        ordered = [(a, b) for a in likely for b in others if a is not b]
+        ordered += [(a, b) for a, b in combinations(others, 2) if a not in likely and b not in likely]
+        yield from ordered[:MOST_PAIRS]
+
+    def _all(self, implementation: Local, cases: list[CaseOutcome]) -> bool:
+        return all(reproduces(self._grading, implementation, case) for case in cases)
 
 
-def _comparable(case: CaseOutcome) -> bool:
-    check = case.check
-    if check is None or not check.exchanges or case.variant.device not in ("cpu", SIMULATED):
-        return False
-    settled = [exchange for exchange in check.exchanges if exchange.settled]
-    return bool(settled) and all(exchange.reply["kind"] in COMPARABLE for exchange in settled)
+def _diagnosis(mistake: Mistake, cases: list[CaseOutcome]) -> Diagnosis:
+    return Diagnosis(mistake, tuple(case.id for case in cases))
 
 
 def _is_stub(case: CaseOutcome) -> bool:
     return case.failure is not None and case.failure.kind == "stub"
 
 
+def _order(case: CaseOutcome) -> int:
+    """Family by family, as they come."""
+    return 0 if case.family == case.case.family else 1
+
+
 def _first_of_each_family(cases: list[CaseOutcome], most: int) -> list[CaseOutcome]:
-    return [case for _, family in groupby(cases, key=lambda case: case.family) for case in list(family)[:most]]
-
-
-def _reproduces(grading: Grading, implementation: Local, case: CaseOutcome) -> bool:
-    assert case.check is not None
-    recorded = [exchange for exchange in case.check.exchanges if exchange.settled]
-    counted = case.variant.cost and (case.failure is None or case.failure.kind == "cost")
-    try:
-        again(case, grading, Replay(implementation, recorded, to_the_end=counted))
-    except Reproduced:
-        return True
-    except (Different, Satisfied):
-        return False
-    except Failure as failure:
-        return counted and case.failure is not None and failure.kind == case.failure.kind
-    return counted and case.failure is None
-
-
-def _same(reply: Header, tensors: Tensors, recorded: Exchange) -> bool:
-    theirs = recorded.reply
-    if reply["kind"] != theirs["kind"]:
-        return False
-    if reply["kind"] == "error":
-        return bool(reply["type"] == theirs.get("type"))
-    if reply["kind"] == "built":
-        return bool(reply["parameters"] == theirs.get("parameters"))
-    if reply["kind"] != "value":
-        return True
-    tree = Unpacker(tensors)
-    if sorted(reply["modified"]) != sorted(theirs.get("modified", [])) or not agree(
-        tree.unpack(reply["value"]), recorded.value
-    ):
-        return False
-    if _habits(reply) != _habits(theirs):
-        return False
-    grads = {name: tree.unpack(node) for name, node in reply.get("grads", [])}
-    return all(agree(grads[name], grad) for name, grad in recorded.grads.items() if name in grads)
-
-
-def _habits(reply: Header) -> tuple[bool, bool, list[Any]]:
-    """Whether something forbidden was called or copied to the host, and where the results live."""
-    given = reply.get("seen")
-    seen = given if type(given) is dict else {}
-    return (
-        bool(seen.get("forbidden")),
-        bool(seen.get("traffic")),
-        [node.get("device") for node in tensor_nodes(reply["value"])],
-    )
+    by_family = groupby(sorted(cases, key=lambda case: case.family), key=lambda case: case.family)
+    chosen = [case for _family, family in by_family for case in list(family)[:most]]
+    return [case for case in cases if case in chosen]

@@ -10,6 +10,7 @@ from grader.judge.arguments import described
 from grader.judge.failure import Failure, unreadable
 from grader.judge.grading import SEED_OF_CALLS, Signature
 from grader.judge.results import Result
+from grader.language import _
 
 if TYPE_CHECKING:
     from grader.judge.check import Check
@@ -64,6 +65,10 @@ class Module:
         """Call another method, or read an attribute, compared."""
         return self._call(name, args, kwargs, compared=True)
 
+    def do(self, name: str, *args: Any, **kwargs: Any) -> Result:
+        """Call a method of both for what it does to them; what it returns is nobody's business."""
+        return self._call(name, args, kwargs, compared=False)
+
     def train(self) -> Module:
         """Switch both to training mode."""
         self._training = True
@@ -82,6 +87,11 @@ class Module:
             self._check.unbuilt.append(self)
         return self
 
+    def fresh(self) -> Module:
+        """Leave the answer's parameters as its constructor makes them; for calls that are not compared."""
+        self._state = {}
+        return self
+
     def build(self) -> None:
         """Build it now, unless it is built."""
         if self._built:
@@ -98,11 +108,13 @@ class Module:
 
     def _call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, compared: bool) -> Result:
         self.build()
-        names = () if method else self._signature.names
-        header = _header(names, handle=self._handle, method=method, train=self._training, grad=self._check.variant.grad)
-        text = f"{self._text}{'.' + method if method else ''}({described(args, kwargs, names)})"
-        returns = () if method else self._signature.returns
-        return self._check.ask(header, {"args": args, "kwargs": kwargs}, text, returns, compared=compared)
+        called = self._check.grading.method(self._signature, method) if method else self._signature
+        header = _header(
+            called.names, handle=self._handle, method=method, train=self._training, grad=self._check.variant.grad
+        )
+        header["stateful"] = not self._signature.is_module
+        text = f"{self._text}{'.' + method if method else ''}({described(args, kwargs, called.names)})"
+        return self._check.ask(header, {"args": args, "kwargs": kwargs}, text, called.returns, compared=compared)
 
 
 def _header(
@@ -132,15 +144,23 @@ def missing_parameters(reply: dict[str, Any], state: dict[str, torch.Tensor]) ->
     for name, value in state.items():
         if name not in own:
             layer = name.partition(".")[0]
-            has = ", ".join(sorted({n.partition(".")[0] for n in own})) or "none at all"
-            what = f"no parameter {name}" if any(n.partition(".")[0] == layer for n in own) else f"no layer {layer}"
-            return Failure("parameters", f"your module has {what}; its own are: {has}")
+            has = ", ".join(sorted({n.partition(".")[0] for n in own})) or _("none at all")
+            if any(n.partition(".")[0] == layer for n in own):
+                sentence = _("your module has no parameter {name}; its own are: {has}").format(name=name, has=has)
+            else:
+                sentence = _("your module has no layer {name}; its own are: {has}").format(name=layer, has=has)
+            return Failure("parameters", sentence)
         if own[name] != tuple(value.shape):
-            return Failure("parameters", f"{name} has shape {own[name]}, expected {tuple(value.shape)}")
+            sentence = _("{label} has shape {shape}, expected {expected}")
+            shapes = {"shape": own[name], "expected": tuple(value.shape)}
+            return Failure("parameters", sentence.format(label=name, **shapes))
     layers = {name.rpartition(".")[0] for name in state if "." in name}
     extra = [name for name in own if name not in state and name.rpartition(".")[0] in layers]
     return (
-        Failure("parameters", f"your module has a parameter {extra[0]} that the contract does not have here")
+        Failure(
+            "parameters",
+            _("your module has a parameter {name} that the contract does not have here").format(name=extra[0]),
+        )
         if extra
         else None
     )

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from grader.language import _, marked
 from grader.sandbox.host import SandboxEnded
+from grader.sandbox.sentences import exception_in_words, in_words
 from grader.text import clean
 
 Outcome = Literal["passed", "failed", "timeout", "crashed", "skipped"]
 
 _OUTCOME_OF_ENDING: Final[dict[str, Outcome]] = {"timeout": "timeout"}
 _LONGEST_MESSAGE: Final = 300
-NOTHING_WRITTEN: Final = "nothing is written yet: the stub still raises NotImplementedError"
-_REFUSED: Final = "the sandbox refused it: an answer may not touch files, sockets or other processes"
+NOTHING_WRITTEN: Final = marked("nothing is written yet: the stub still raises NotImplementedError")
+_REFUSED: Final = marked("the sandbox refused it: an answer may not touch files, sockets or other processes")
 
 
 @dataclass(eq=False)
@@ -37,7 +39,8 @@ class Satisfied(BaseException):
 
 def unreadable(problem: str) -> Failure:
     """Return the failure for a reply whose content breaks the protocol."""
-    return Failure("protocol", f"the process of your code sent a message that the grader refuses: {problem}", "crashed")
+    sentence = _("the process of your code sent a message that the grader refuses: {problem}")
+    return Failure("protocol", sentence.format(problem=in_words(problem)), "crashed")
 
 
 def from_ending(ended: SandboxEnded) -> Failure:
@@ -45,9 +48,11 @@ def from_ending(ended: SandboxEnded) -> Failure:
     sentence = ended.sentence
     if ended.ending == "timeout":
         where = (
-            f"it was at line {ended.line}" if ended.line else "it had stopped itself or was inside a single operation"
+            _("it was at line {line}").format(line=ended.line)
+            if ended.line
+            else _("it had stopped itself or was inside a single operation")
         )
-        sentence = f"no answer within {ended.seconds:g} s: {where}"
+        sentence = _("no answer within {seconds:g} s: {where}").format(seconds=ended.seconds, where=where)
     return Failure(ended.ending, sentence, _OUTCOME_OF_ENDING.get(ended.ending, "crashed"), ended.line)
 
 
@@ -62,20 +67,24 @@ def from_reply(reply: dict[str, Any]) -> Failure | None:
     name, message = text_of(reply.get("type", "?"), 80), text_of(reply.get("message", ""), _LONGEST_MESSAGE)
     line = learner_line(reply)
     if kind in ("missing", "large"):
-        return Failure(kind, message, line=line)
+        return Failure(kind, in_words(message), line=line)
     if kind == "memory":
-        return Failure(kind, f"ran out of memory (1 GiB beyond what torch needs): {name}: {message}", line=line)
+        sentence = _("ran out of memory (1 GiB beyond what torch needs): {error}: {message}")
+        return Failure(kind, sentence.format(error=name, message=message), line=line)
     if name == "NotImplementedError":
-        return Failure("stub", f"not written yet: {message}" if message else "not written yet", line=line)
+        sentence = _("not written yet: {message}") if message else _("not written yet")
+        return Failure("stub", sentence.format(message=message), line=line)
     if name in ("SystemExit", "KeyboardInterrupt", "GeneratorExit"):
-        return Failure(kind, f"your code raised {name} instead of returning", line=line)
+        return Failure(kind, _("your code raised {error} instead of returning").format(error=name), line=line)
     if name in ("Skipped", "Exit", "Failed", "XFailed"):
-        return Failure(kind, f"your code raised pytest's {name}; that decides nothing here", line=line)
+        sentence = _("your code raised pytest's {error}; that decides nothing here")
+        return Failure(kind, sentence.format(error=name), line=line)
     if name == "RecursionError":
-        return Failure(kind, "your code calls itself without end (RecursionError)", line=line)
+        return Failure(kind, _("your code calls itself without end (RecursionError)"), line=line)
     if name == "PermissionError" or "Operation not permitted" in message:
-        return Failure(kind, f"{name}: {message} ({_REFUSED})", line=line)
-    return Failure(kind, f"{name}: {message}" if message else name, line=line)
+        sentence = _("{error}: {message} ({reason})")
+        return Failure(kind, sentence.format(error=name, message=message, reason=_(_REFUSED)), line=line)
+    return Failure(kind, f"{name}: {exception_in_words(message)}" if message else name, line=line)
 
 
 def text_of(value: Any, limit: int) -> str:

@@ -11,14 +11,15 @@ import torch
 
 from grader.catalog import Kata
 from grader.judge.lanes import Answer, Reference, Tensors
-from grader.sandbox.keeper_line import KeeperLine
+from grader.judge.translations import load
+from grader.language import current
+from grader.sandbox.keeper_line import LANES, KeeperLine
 
 SEED_OF_CALLS: Final = 20170612
 """Every call starts from this state of torch's generator, in answer, reference and mistakes.
 
 No value is graded through it.
 """
-SANDBOXES_AHEAD: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,23 +33,27 @@ class Signature:
     returns: tuple[str, ...]
 
 
-class Grading:
-    """What outlives a case."""
+class Model:
+    """The reference of a kata and what it tells about the contract; the same for every grading."""
 
-    def __init__(self, kata: Kata, source: str, filename: str, seed: int, keeper: KeeperLine) -> None:
-        self.kata, self.seed = kata, seed
-        self.answer = Answer(kata, source, filename, keeper)
-        self.answer.prepare(SANDBOXES_AHEAD)
-        self.reference_text = kata.reference()
-        self.reference = Reference(self.reference_text, str(kata.solution / "reference.py"))
+    def __init__(self, kata: Kata) -> None:
+        self.kata = kata
+        self.text = kata.reference()
+        self.reference = Reference(self.text, str(kata.solution / "reference.py"))
+        self.signatures = {name: signature(self.reference, self.text, name) for name in kata.entry}
+        self.texts = load(kata, current())
         self._initial: dict[str, Tensors] = {}
-        self._handles = 0
-        self.signatures = {name: signature(self.reference, self.reference_text, name) for name in kata.entry}
 
-    def next_handle(self) -> int:
-        """Number the modules of the grading."""
-        self._handles += 1
-        return self._handles
+    def method(self, owner: Signature, name: str) -> Signature:
+        """Return what the reference tells about a method of a class; an attribute has no names."""
+        member = getattr(self.reference.executor.namespace[owner.name], name, None)
+        if not inspect.isfunction(member):
+            return Signature(name, is_class=False, is_module=False, names=(), returns=())
+        names = tuple(p for p in inspect.signature(member).parameters if p != "self")
+        body = next(n for n in ast.parse(self.text).body if getattr(n, "name", "") == owner.name)
+        methods = [n for n in ast.walk(body) if isinstance(n, ast.FunctionDef) and n.name == name]
+        returns = _returned_names(methods[0]) if methods else ()
+        return Signature(name, is_class=False, is_module=False, names=names, returns=returns)
 
     def initial_parameters(self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensors:
         """Return the parameters of a freshly built reference module, always the same.
@@ -66,6 +71,21 @@ class Grading:
                 return {}
             self._initial[key] = {name: parameter.detach() for name, parameter in model.named_parameters()}
         return self._initial[key]
+
+
+class Grading:
+    """What outlives a case."""
+
+    def __init__(
+        self, kata: Kata, source: str, filename: str, seed: int, keeper: KeeperLine, model: Model | None = None
+    ) -> None:
+        self.kata, self.seed = kata, seed
+        self.answer = Answer(kata, source, filename, keeper)
+        self.answer.prepare(*LANES)
+        self.model = model or Model(kata)
+        self.reference, self.reference_text = self.model.reference, self.model.text
+        self.signatures, self.texts = self.model.signatures, self.model.texts
+        self.method, self.initial_parameters = self.model.method, self.model.initial_parameters
 
 
 def signature(reference: Reference, text: str, name: str) -> Signature:

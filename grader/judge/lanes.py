@@ -10,14 +10,16 @@ import torch
 
 from grader.catalog import Kata
 from grader.judge.failure import Failure, from_ending, from_reply, text_of
+from grader.language import _
 from grader.sandbox.executor import Executor
-from grader.sandbox.host import GradingTimeout, Reply, Sandbox, SandboxEnded, Ticket
-from grader.sandbox.keeper_line import KeeperLine
+from grader.sandbox.host import GradingTimeout, Lost, Reply, Sandbox, SandboxEnded, Ticket
+from grader.sandbox.keeper_line import DEVICE_LANE, PLAIN_LANE, KeeperLine
+from grader.sandbox.wire import Message
 
 SECONDS_AFTER_A_TIMEOUT: Final = (2.0, 1.0, 0.5)
 """After the first timeout each further call gets less: an endless loop costs its own deadline once, not once a case."""
-LANE_OF_FAMILY: Final = {"device": "device"}
-"""The simulated device cannot be unregistered: its family has a sandbox to itself."""
+LANE_OF_FAMILY: Final = {"device": DEVICE_LANE, "grad": DEVICE_LANE}
+"""All others go to the plain one."""
 
 REFERENCE: Final = {"dtype": "float64", "device": "cpu", "trace": None, "cost": False, "through": None}
 """How the reference runs, whatever the answer's variant is."""
@@ -102,18 +104,20 @@ class Answer:
         self.layers: list[str] = []
         self.gaps: list[str] = []
         self._device_problem: str | None = None
+        self._device_asked: Ticket | None = None
         self._loaded: set[Sandbox] = set()
 
-    def prepare(self, sandboxes: int) -> None:
+    def prepare(self, *lanes: str) -> None:
         """Have sandboxes made ready in the background."""
-        for _ in range(sandboxes):
-            self._keeper.ask(cpu_seconds=self._kata.grading_seconds)
+        for lane in lanes:
+            if not self._keeper.promised(lane):
+                self._keeper.ask(lane, cpu_seconds=self._kata.grading_seconds)
 
     def lane(self, family: str) -> Lane:
         """Return the lane for the cases of a family."""
-        name = LANE_OF_FAMILY.get(family, "plain")
+        name = LANE_OF_FAMILY.get(family, PLAIN_LANE)
         if name not in self._lanes:
-            self._lanes[name] = Lane(self)
+            self._lanes[name] = Lane(self, name)
         return self._lanes[name]
 
     def device_problem(self) -> str:
@@ -121,11 +125,17 @@ class Answer:
         if self._device_problem is None:
             lane = self.lane("device")
             try:
-                reply, _ = lane.wait(lane.submit({"op": "device"}, {}))
-            except Failure:
+                reply, _tensors = lane.wait(self.ask_for_device())
+            except (Failure, Lost):
                 return ""  # the cases themselves will tell
             self._device_problem = text_of(reply.get("problem", ""), 300)
         return self._device_problem
+
+    def ask_for_device(self) -> Ticket:
+        """Have the simulated device tried, ahead of whatever needs it."""
+        if self._device_asked is None:
+            self._device_asked = self.lane("device").send(Message.of({"op": "device"}))
+        return self._device_asked
 
     def close(self) -> None:
         """End the sandboxes; the keeper sweeps the rest."""
@@ -141,21 +151,20 @@ class Answer:
         shorter = SECONDS_AFTER_A_TIMEOUT[min(self.timeouts, len(SECONDS_AFTER_A_TIMEOUT)) - 1]
         return min(self._kata.call_seconds, shorter)
 
-    def new_sandbox(self) -> tuple[Sandbox, Ticket]:
+    def new_sandbox(self, lane: str) -> tuple[Sandbox, Ticket]:
         """Take a sandbox and ask it to load the file."""
-        if not self._keeper.promised:
-            self.prepare(1)
-        sandbox = Sandbox(self._keeper, *self._keeper.take(), self._deadline)
+        self.prepare(lane)
+        sandbox = Sandbox(self._keeper, *self._keeper.take(lane), self._deadline)
         sandbox.filename = self._filename
-        load = {"op": "load", "source": self._source, "filename": self._filename}
-        return sandbox, sandbox.submit(load, {}, self.call_seconds())
+        load = Message.of({"op": "load", "source": self._source, "filename": self._filename})
+        return sandbox, sandbox.submit(load, self.call_seconds())
 
     def settle_load(self, sandbox: Sandbox, ticket: Ticket) -> None:
         """Wait until the file is loaded. Raises Failure, always the same, where it does not load."""
         if self.load_failure is None and sandbox not in self._loaded:
             self._loaded.add(sandbox)
             try:
-                reply, _ = sandbox.wait(ticket)
+                reply, _tensors = sandbox.wait(ticket)
                 failure = from_reply(reply)
             except (SandboxEnded, GradingTimeout) as ended:
                 if not sandbox.confined:
@@ -164,7 +173,8 @@ class Answer:
             self.layers, self.gaps = sandbox.layers or self.layers, sandbox.gaps or self.gaps
             self.load_printed = self.load_printed or ticket.printed
             if failure is not None:
-                failure.message, failure.kind = f"the file does not load: {failure.message}", f"load-{failure.kind}"
+                sentence = _("the file does not load: {problem}")
+                failure.message, failure.kind = sentence.format(problem=failure.message), f"load-{failure.kind}"
                 self.load_failure = failure
         if self.load_failure is not None:
             raise dataclasses.replace(self.load_failure)
@@ -173,7 +183,8 @@ class Answer:
         """Turn the end of a sandbox into the failure of the case in which it happened."""
         if isinstance(ended, GradingTimeout):
             limit = self._kata.grading_seconds
-            return Failure("timeout", f"not finished: the {limit:g} s for the whole grading are over", "timeout")
+            sentence = _("not finished: the {seconds:g} s for the whole grading are over")
+            return Failure("timeout", sentence.format(seconds=limit), "timeout")
         self.timeouts += ended.ending == "timeout"
         return from_ending(ended)
 
@@ -181,32 +192,48 @@ class Answer:
 class Lane:
     """One sandbox after the other with the same file; operations are answered in order."""
 
-    def __init__(self, answer: Answer) -> None:
-        self._answer = answer
+    def __init__(self, answer: Answer, name: str) -> None:
+        self._answer, self._name = answer, name
         self._sandbox: Sandbox | None = None
         self._loads: dict[Sandbox, Ticket] = {}
         self.careful = False
 
     def submit(self, header: Header, tensors: Tensors) -> Ticket:
         """Ask the present sandbox for an operation, a new one where the last one ended."""
+        return self.send(Message.of(header, tensors))
+
+    def send(self, message: Message) -> Ticket:
+        """Ask for an operation whose message is made already."""
         if self._answer.load_failure is not None:
             raise dataclasses.replace(self._answer.load_failure)
         if self._sandbox is None or not self._sandbox.alive:
-            self._sandbox, load = self._answer.new_sandbox()
+            self._sandbox, load = self._answer.new_sandbox(self._name)
             self._loads = {self._sandbox: load}
-        return self._sandbox.submit(header, tensors, self._answer.call_seconds())
+        return self._sandbox.submit(message, self._answer.call_seconds())
 
     def flush(self) -> None:
         """Send what was asked for, so that the sandbox works while we do."""
         if self._sandbox is not None:
             self._sandbox.flush()
 
-    def wait(self, asked: Asked) -> Reply:
-        """Wait for an operation. Raises Failure where it ended the sandbox, Lost where another did."""
-        assert isinstance(asked, Ticket)
+    def answered(self, asked: Ticket) -> bool:
+        """Wait until it is known what came of an operation. Returns whether there is a reply; never raises."""
+        try:
+            self._settle_load(asked)
+        except Failure:
+            return False
+        asked.sandbox.settle(asked)
+        return asked.reply is not None
+
+    def _settle_load(self, asked: Ticket) -> None:
         load = self._loads.get(asked.sandbox)
         if load is not None:
             self._answer.settle_load(asked.sandbox, load)
+
+    def wait(self, asked: Asked) -> Reply:
+        """Wait for an operation. Raises Failure where it ended the sandbox, Lost where another did."""
+        assert isinstance(asked, Ticket)
+        self._settle_load(asked)
         try:
             reply, tensors = asked.sandbox.wait(asked)
         except (SandboxEnded, GradingTimeout) as ended:

@@ -1,132 +1,163 @@
-"""The judge's process: one grading from request to report."""
+"""The judge's process: gradings from request to report."""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import os
-import secrets
+import re
+import select
+import signal
 import socket
 import time
 import traceback
-import warnings
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
 import torch
 
-from grader.catalog import find
+from grader.catalog import FAMILIES, find
 from grader.errors import UsageError
 from grader.judge import report as reports
 from grader.judge.cases import CaseOutcome
+from grader.judge.desk import Desk, wanted
 from grader.judge.diagnose import diagnose
-from grader.judge.failure import NOTHING_WRITTEN
+from grader.judge.failure import NOTHING_WRITTEN, text_of
 from grader.judge.grading import Grading
-from grader.judge.plugin import JudgePlugin
+from grader.judge.plan import runs_of
 from grader.judge.repro import script
+from grader.judge.runner import Runner
+from grader.language import _, current, use
 from grader.sandbox import landlock, limits
 from grader.sandbox.host import Sandbox
-from grader.sandbox.keeper_line import KeeperLine
+from grader.sandbox.keeper_line import PLAIN_LANE, KeeperLine
 from grader.sandbox.observe import SIMULATED
+from grader.sandbox.sentences import in_words
+from grader.sandbox.wire import Message
 from grader.server import lines
 
 PROGRESS_SECONDS: Final = 0.05
 SECOND_NET_SECONDS: Final = 15
-UNUSED_PLUGINS: Final = (
-    *(
-        "cacheprovider",
-        "terminal",
-        "logging",
-        "doctest",
-        "unittest",
-        "junitxml",
-        "pastebin",
-        "stepwise",
-        "faulthandler",
-    ),
-    *(
-        "setuponly",
-        "setupplan",
-        "debugging",
-        "unraisableexception",
-        "threadexception",
-        "warnings",
-        "recwarn",
-        "monkeypatch",
-    ),
-    *("tmpdir", "legacypath", "capture", "reports", "subtests", "pytester_assertions"),
-)
+MOST_GRADINGS: Final = 500
+"""Then another judge takes over: nothing that a process gathers in its life may grow without end."""
+
+
+class Stale(Exception):
+    """The client has something newer to say."""
 
 
 class Judge:
-    """Serves one request of a client."""
+    """Serves one client: one request, or one after the other where the client says that more will come."""
 
     def __init__(self, client: socket.socket, control: socket.socket, settings: dict[str, Any]) -> None:
-        self._client, self._control = client, control
-        self._request, self._call_seconds, self._model = (
-            settings["request"],
-            settings["call_seconds"],
-            settings["model"],
-        )
+        self._client, self._call_seconds, self._model = client, settings["call_seconds"], settings["model"]
+        self._keeper = KeeperLine(control)
+        self._desk: Desk | None = None
+        self._served = 0
         self._started = self._told = time.monotonic()
         self._done = self._failed = 0
 
-    def run(self) -> None:
-        """Do what the client asks and send the answer; a fault of our own becomes a sentence, never silence."""
+    def serve(self, request: dict[str, Any] | None) -> None:
+        """Do what the client asks, request after request, until it hangs up or wants no more."""
+        while request is not None:
+            self._do(request)
+            self._served += 1
+            if not request.get("keep"):
+                return
+            request = self._next()
+
+    def _next(self) -> dict[str, Any] | None:
+        """Wait for the next request; prepare for it meanwhile."""
+        while not self._something_came():
+            if self._desk is None or not self._desk.prepare_a_little():
+                select.select([self._client], [], [])
         try:
-            document = self._probe() if self._request["op"] == "probe" else self._grade()
-            self._tell({"event": "report", "report": document})
+            return lines.receive(self._client)[0]
+        except (EOFError, OSError):
+            return None
+
+    def _do(self, request: dict[str, Any]) -> None:
+        """Do one thing and send the answer; a fault of our own becomes a sentence, never silence."""
+        self._started = self._told = time.monotonic()
+        self._done = self._failed = 0
+        use(request.get("lang", "en"))
+        try:
+            if request["op"] == "probe":
+                self._tell({"event": "report", "report": self._probe()})
+            elif request["op"] == "prepare":
+                self._sit_down(request["kata"]).wanted = True
+            elif request["op"] == "grade":
+                self._grade(request)
+        except Stale:
+            self._tell({"event": "cancelled"})
         except UsageError as error:
             self._tell({"event": "wrong-use", "message": error.message, "hint": error.hint})
         except BaseException as error:  # noqa: BLE001 - whatever it is, the client must hear of it
-            text = f"{type(error).__name__}: {error}".partition("\n")[0]
+            where = " < ".join(
+                f"{Path(f.filename).name}:{f.lineno}" for f in traceback.extract_tb(error.__traceback__)[-4:]
+            )
+            text = f"{type(error).__name__}: {error}".partition("\n")[0] + f" ({where})"
             self._tell({"event": "failed", "message": text, "trace": traceback.format_exc()})
 
     def _tell(self, event: dict[str, Any]) -> None:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             lines.send(self._client, event)
 
+    def _something_came(self) -> bool:
+        return bool(select.select([self._client], [], [], 0)[0])
+
+    def _sit_down(self, kata: str) -> Desk:
+        if self._desk is None or (self._desk.kata.id, self._desk.lang) != (kata, current()):
+            self._desk = Desk(find(kata), self._keeper, self._call_seconds)
+        return self._desk
+
     # --- grading
 
-    def _grade(self) -> dict[str, Any]:
-        request = self._request
-        kata = find(request["kata"])
+    def _grade(self, request: dict[str, Any]) -> None:
+        if self._served >= MOST_GRADINGS or (self._desk is not None and self._desk.is_outdated()):
+            self._tell({"event": "another"})
+            return
         if request["device"] not in ("", "cpu", SIMULATED):
             refuse_absent_device(request["device"])
-        if self._call_seconds is not None:
-            kata = dataclasses.replace(kata, call_seconds=self._call_seconds)
-        seed = request["seed"] if request["seed"] is not None else secrets.randbelow(2**31)
-        shown = Path(request["filename"]).name
-        grading = Grading(kata, request["source"], shown, seed, KeeperLine(self._control))
+        desk = self._sit_down(request["kata"])
+        plan = desk.plan_for(request)
+        seed = plan.seed if plan is not None else desk.seed_for(request)
+        grading = desk.grading(request["source"], Path(request["filename"]).name, seed)
+        outcomes: list[CaseOutcome] = []
 
-        def tell(case: CaseOutcome) -> None:
+        def note(case: CaseOutcome) -> None:
+            outcomes.append(case)
             self._done += 1
             self._failed += case.outcome not in ("passed", "skipped")
             if time.monotonic() > self._told + PROGRESS_SECONDS:
                 self._told = time.monotonic()
+                if request.get("keep") and self._something_came():
+                    raise Stale
                 self._tell({"event": "progress", "done": self._done, "failed": self._failed, "title": case.title})
 
-        def plan(total: int) -> None:
-            self._tell({"event": "plan", "total": total})
+        device = "" if request["device"] == "cpu" else request["device"]
+        runs = wanted(runs_of(desk.cases, desk.kata.families, device), request["case"].lower())
+        self._tell({"event": "plan", "total": sum(len(run.outcomes) for run in runs)})
+        runner = Runner(grading, note)
+        signal.signal(signal.SIGALRM, too_long)
+        signal.setitimer(signal.ITIMER_REAL, desk.kata.grading_seconds + SECOND_NET_SECONDS)
+        try:
+            if plan is not None:
+                runner.replay(runs, plan)
+            else:
+                runner.run(runs)
+            outcomes.sort(key=lambda o: (FAMILIES.index(o.family), o.case.position))
+            document = self._document(request, grading, outcomes, desk)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            grading.answer.close()
+        desk.used(plan)
+        self._tell({"event": "report", "report": document})
 
-        plugin = JudgePlugin(
-            grading, request["case"], "" if request["device"] == "cpu" else request["device"], plan, tell
-        )
-        status = run_pytest(kata.solution / "cases.py", plugin, kata.grading_seconds)
-        if not plugin.problems and status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-            plugin.problems.append(f"pytest ended with {status}")
-        if not plugin.problems:
-            plugin.finish()
-        if plugin.problems:
-            raise RuntimeError(plugin.problems[0])
-        document = self._document(grading, plugin.in_order)
-        grading.answer.close()
-        return document
-
-    def _document(self, grading: Grading, outcomes: list[CaseOutcome]) -> dict[str, Any]:
-        request = self._request
+    def _document(
+        self, request: dict[str, Any], grading: Grading, outcomes: list[CaseOutcome], desk: Desk
+    ) -> dict[str, Any]:
         shown = Path(request["filename"]).name
+        named = diagnose(grading, outcomes, desk.bank)
         return {
             "schema": reports.SCHEMA,
             "kata": grading.kata.id,
@@ -134,13 +165,13 @@ class Judge:
             "verdict": reports.verdict(outcomes),
             "message": headline(grading, outcomes),
             "cases": [reports.case_document(case, request["source"], shown) for case in outcomes],
-            "mistakes": [diagnosis.document(request["lang"]) for diagnosis in diagnose(grading, outcomes)],
+            "mistakes": [diagnosis.document(request["lang"]) for diagnosis in named],
             "families": reports.families(outcomes),
             "printed": grading.answer.load_printed,
             "seed": grading.seed,
             "seconds": round(time.monotonic() - self._started, 3),
             "sandbox": grading.answer.layers,
-            "sandbox_gaps": grading.answer.gaps,
+            "sandbox_gaps": [in_words(gap) for gap in grading.answer.gaps],
             "device": request["device"] or "cpu",
             "repro": script(outcomes, grading.kata.id, grading.seed, shown),
             "versions": reports.versions(),
@@ -149,46 +180,50 @@ class Judge:
     # --- doctor
 
     def _probe(self) -> dict[str, Any]:
-        keeper = KeeperLine(self._control)
-        keeper.ask(cpu_seconds=10)
-        sandbox = Sandbox(keeper, *keeper.take(), time.monotonic() + 60)
+        keeper = self._keeper
+        keeper.ask(PLAIN_LANE, cpu_seconds=10)
+        sandbox = Sandbox(keeper, *keeper.take(PLAIN_LANE), time.monotonic() + 60)
         sandbox.wait_ready()
-        simulated, _ = sandbox.wait(sandbox.submit({"op": "device"}, {}, 30))
+        simulated, _ = sandbox.wait(sandbox.submit(Message.of({"op": "device"}), 30))
         sandbox.retire()
         return {
             "layers": sandbox.layers,
-            "gaps": sandbox.gaps,
+            "gaps": [in_words(gap) for gap in sandbox.gaps],
             "landlock_abi": landlock.abi(),
             "devices": devices(),
-            "simulated_device": simulated["problem"],
+            "simulated_device": in_words(text_of(simulated["problem"], 300)),
             "model": self._model,
             "versions": reports.versions(),
             "seconds": round(time.monotonic() - self._started, 3),
         }
 
 
+def too_long(number: int, frame: object) -> None:
+    """Give up a grading that outlives all its deadlines: a fault of our own."""
+    del number, frame
+    raise TimeoutError("the judge did not come to an end")
+
+
 def headline(grading: Grading, outcomes: list[CaseOutcome]) -> str:
     """Return the one sentence that says it all, where there is one."""
     failure = grading.answer.load_failure
     if failure is not None:
-        return (
-            f"{failure.message} (line {failure.line})"
-            if failure.line and "line" not in failure.message
-            else failure.message
-        )
+        if not failure.line or re.search(rf"\b{failure.line}\b", failure.message):
+            return failure.message
+        return _("{message} (line {line})").format(message=failure.message, line=failure.line)
     failures = [case.failure for case in outcomes if case.failure is not None]
     if failures and len(failures) == len(outcomes) and all(failure.kind == "stub" for failure in failures):
-        return NOTHING_WRITTEN
-    return "" if outcomes else "no case has that text in its id or title"
+        return _(NOTHING_WRITTEN)
+    return "" if outcomes else _("no case has that text in its id or title")
 
 
 def refuse_absent_device(name: str) -> None:
     """Raise UsageError unless torch sees a device of this name."""
     if not any(device.startswith(name.partition(":")[0]) for device in devices()):
-        seen = ", ".join(devices())
+        seen = _(", ").join(devices())
         raise UsageError(
-            f"torch sees no device {name!r} here; it sees {seen}.",
-            hint="Without --device the family runs on a simulated device, which needs no hardware.",
+            _("torch sees no device {name!r} here; it sees {seen}.").format(name=name, seen=seen),
+            hint=_("Without --device the family runs on a simulated device, which needs no hardware."),
         )
 
 
@@ -202,22 +237,6 @@ def devices() -> list[str]:
     return found
 
 
-def run_pytest(cases: Path, plugin: JudgePlugin, grading_seconds: float) -> int:
-    """Run the cases of a kata under the plugin, quietly and with as little of pytest as they need."""
-    arguments = [
-        str(cases),
-        f"--rootdir={cases.parent}",
-        "--maxfail=1",  # nothing but a fault of our own fails a case here
-        *("-c", os.devnull, "--noconftest", "--assert=plain", "--import-mode=importlib", "-p", "pytest_timeout"),
-        *(f"--timeout={grading_seconds + SECOND_NET_SECONDS}", "--timeout-method=signal"),
-        *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),
-    ]
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return int(pytest.main(arguments, plugins=[plugin]))
-
-
 def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
     """Become the judge. ``settings``: parent, request, call_seconds."""
     limits.die_with_parent()
@@ -225,4 +244,4 @@ def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
         return
     torch.set_num_threads(1)
     client, control = socket.socket(fileno=fds["client"]), socket.socket(fileno=fds["control"])
-    Judge(client, control, settings).run()
+    Judge(client, control, settings).serve(settings["request"])

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader.judge.failure import Failure, text_of
+from grader.language import _
+from grader.sandbox.sentences import in_words
 
 if TYPE_CHECKING:
     from grader.judge.results import Exchange
@@ -36,11 +38,13 @@ class Cost:
 def contract_failure(exchange: Exchange) -> Failure | None:
     """Return the failure for a forbidden call or a changed input, if there was one."""
     for name, line in _findings(_seen(exchange.reply).get("forbidden")):
-        return Failure("forbidden", f"{name} is out of bounds in this kata", line=line, call=exchange.call)
+        sentence = _("{name} is out of bounds in this kata")
+        return Failure("forbidden", sentence.format(name=name), line=line, call=exchange.call)
     modified = exchange.reply.get("modified")
     if type(modified) is list and modified:
         names = ", ".join(text_of(name, 80) for name in modified[:8])
-        return Failure("modified", f"your code changed its input {names} in place", call=exchange.call)
+        sentence = _("your code changed its input {names} in place")
+        return Failure("modified", sentence.format(names=names), call=exchange.call)
     return None
 
 
@@ -49,16 +53,17 @@ def device_failure(reply: dict[str, Any], device: str, names: tuple[str, ...]) -
     for index, node in enumerate(tensor_nodes(reply.get("value"))):
         where = text_of(node.get("device"), 20)
         if device and where.partition(":")[0] != device:
-            label = f"`{names[index]}`" if index < len(names) and names[index] else "the result"
-            return Failure("device", f"{label} is on {where}, but the inputs are on {device}:0")
+            label = f"`{names[index]}`" if index < len(names) and names[index] else _("the result")
+            sentence = _("{label} is on {where}, but the inputs are on {device}:0")
+            return Failure("device", sentence.format(label=label, where=where, device=device))
     for message, line in _findings(_seen(reply).get("traffic")):
-        return Failure("traffic", message, line=line)
+        return Failure("traffic", in_words(message), line=line)
     return None
 
 
 def remarks_of(reply: dict[str, Any]) -> list[tuple[str, int]]:
     """Return what is worth a remark and no failure, each with its line."""
-    return _findings(_seen(reply).get("remarks"))
+    return [(in_words(text), line) for text, line in _findings(_seen(reply).get("remarks"))]
 
 
 def cost_of(reply: dict[str, Any]) -> Cost | None:
@@ -75,6 +80,18 @@ def cost_of(reply: dict[str, Any]) -> Cost | None:
     ]
     calls, madds, elems, biggest, biggest_line, peak = (int(number) for number in numbers if type(number) is int)
     return Cost(calls, madds, elems, biggest, biggest_line, peak, tuple(pairs))
+
+
+def asked_of(reply: dict[str, Any]) -> list[tuple[int, int]]:
+    """Return the shapes (rows, length) of the prefixes that a step of decoding was asked to continue."""
+    asked = _seen(reply).get("asked")
+    if type(asked) is not list:
+        return []
+    return [(rows, length) for rows, length in filter(_is_a_pair, asked)]
+
+
+def _is_a_pair(item: Any) -> bool:
+    return type(item) is list and len(item) == 2 and all(type(n) is int for n in item)
 
 
 def tensor_nodes(tree: Any) -> Iterator[dict[str, Any]]:

@@ -13,17 +13,19 @@ from grader.judge.arguments import cast, got
 from grader.judge.cases import CaseOutcome
 from grader.judge.check import Check
 from grader.judge.results import Exchange
+from grader.language import _
+from grader.sandbox.callables import Step
 from grader.sandbox.wire import dtype_name
 
 WRITTEN_OUT: Final = 48
 """Tensors up to this size are written as numbers, larger ones packed."""
 
-_HEAD = '''"""The smallest failing call of a grading of {kata}, for a debugger.
+_HEAD = '''"""{about}
 
-case {case} ({title}), seed {seed}
+{case}
 {message}
 
-Run it beside {file}:  python {script}
+{run}
 """
 
 import base64
@@ -67,13 +69,11 @@ def script(outcomes: list[CaseOutcome], kata: str, seed: int, filename: str) -> 
     last = exchanges[-1]
     name = f"repro_{kata.replace('-', '_')}.py"
     head = _HEAD.format(
-        kata=kata,
-        case=case.id,
-        title=case.title,
-        seed=seed,
+        about=_("The smallest failing call of a grading of {kata}, for a debugger.").format(kata=kata),
+        case=_("case {case} ({title}), seed {seed}").format(case=case.id, title=case.title, seed=seed),
         message=_plain(case.failure.message),
+        run=_("Run it beside {file}:  python {script}").format(file=filename, script=name),
         file=filename,
-        script=name,
     )
     lines: list[str] = []
     if last.header["handle"] is not None:
@@ -120,6 +120,9 @@ def _call_lines(check: Check, exchange: Exchange) -> list[str]:
             parts = [write(item, f"{name}_{index}") for index, item in enumerate(value)]
             inside = ", ".join(parts) + ("," if isinstance(value, tuple) and len(parts) == 1 else "")
             return f"({inside})" if isinstance(value, tuple) else f"[{inside}]"
+        if isinstance(value, Step):
+            lines.extend(_step_lines(value, name))
+            return name
         return repr(str(value)) if isinstance(value, str) else repr(value)
 
     given = [write(value, names[i] if i < len(names) else f"argument_{i + 1}") for i, value in enumerate(args)]
@@ -128,6 +131,21 @@ def _call_lines(check: Check, exchange: Exchange) -> list[str]:
     called += f".{header['method']}" if header["method"] else ""
     lines += ["", f"got = {called}({', '.join(given)})  # a good line for a breakpoint", 'print("got", got, sep="\\n")']
     return lines + _expectation(check, exchange, set(written.values()))
+
+
+def _step_lines(step: Step, name: str) -> list[str]:
+    """Write a model for one step of decoding as a function."""
+    rounded = "".join(f".to({dtype})" for dtype in step.dtypes)
+    return [
+        f"{name}_table = {_literal(step.table)}",
+        "",
+        "",
+        f"def {name}(tokens):",
+        '    """Logits: a sum over the tokens of each prefix."""',
+        f"    return {name}_table[torch.arange(tokens.size(1)), tokens.cpu()].sum(dim=1){rounded}",
+        "",
+        "",
+    ]
 
 
 def _expectation(check: Check, exchange: Exchange, variables: set[str]) -> list[str]:

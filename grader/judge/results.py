@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from grader.judge.failure import Failure
-from grader.judge.observed import Cost
+from grader.judge.observed import Cost, asked_of
+from grader.language import _
 from grader.sandbox.wire import Returned, Tree
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Exchange:
     key: int = 0
     size: int = 0
     asked: Asked | None = None
+    sent: tuple[dict[str, Any], dict[str, torch.Tensor]] = field(default_factory=lambda: ({}, {}))
     settled: bool = False
     reply: dict[str, Any] = field(default_factory=lambda: {"kind": "unanswered"})
     value: Tree = None
@@ -72,8 +74,14 @@ class Result:
         """What the call cost; counted in the family `cost` only."""
         self._settle(self._exchange)
         if self._exchange.cost is None:
-            raise Failure("protocol", "the process of your code did not report what the call cost", "crashed")
+            raise Failure("protocol", _("the process of your code did not report what the call cost"), "crashed")
         return self._exchange.cost
+
+    @property
+    def asked(self) -> list[tuple[int, int]]:
+        """The shapes (rows, length) of the prefixes with which the answer called ``step``, in order."""
+        self._settle(self._exchange)
+        return asked_of(self._exchange.reply)
 
     @property
     def shape(self) -> torch.Size:

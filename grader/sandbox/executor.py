@@ -9,7 +9,6 @@ from __future__ import annotations
 import linecache
 import sys
 import types
-from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -21,7 +20,8 @@ from grader.sandbox.wire import Unpacker, dtype_named
 
 MODULE_NAME: Final = "kata_answer"
 MOST_PARAMETERS: Final = 200
-MOST_KEPT: Final = 256
+RUN_BITS: Final = 10
+"""Modules and results are numbered within the run of a case: these bits are theirs, the others are the run's."""
 
 Header = dict[str, Any]
 Tensors = dict[str, torch.Tensor]
@@ -34,7 +34,8 @@ _equal, _view, _clone, _manual_seed, _grad = (
     torch.default_generator.manual_seed,
     torch.autograd.grad,
 )
-_Tensor, _Module = torch.Tensor, torch.nn.Module
+_Tensor, _Module, _Parameter = torch.Tensor, torch.nn.Module, torch.nn.Parameter
+_apply, _module_to = torch.nn.Module._apply, torch.nn.Module.to  # noqa: SLF001 - an answer may override it
 
 
 class AnswerError(Exception):
@@ -54,7 +55,8 @@ class Executor:
         self.filename = filename
         self.namespace: dict[str, Any] = {}
         self._modules: dict[int, Any] = {}
-        self._kept: OrderedDict[int, Any] = OrderedDict()
+        self._kept: dict[int, Any] = {}
+        self._run = -1
         self._handed_back: set[int] = set()
 
     def load(self, source: str) -> None:
@@ -86,7 +88,7 @@ class Executor:
 
         Answers with the names and shapes of its own parameters; the judge decides what is missing or too much.
         """
-        self.forget(header["forget"])
+        self._enter(header["handle"] >> RUN_BITS)
         observe.ready(header["device"])
         tree = Unpacker(tensors)
         return self.build_from(header, *(tree.unpack(header[key]) for key in ("args", "kwargs", "state")))
@@ -97,7 +99,7 @@ class Executor:
         module = self._entry(header["entry"])(*args, **kwargs)
         parameters: list[Any] = []
         if isinstance(module, _Module):
-            module.to(dtype_named(header["dtype"]))
+            _convert(module, dtype_named(header["dtype"]))
             _fill(module, state)
             parameters = [[name[:100], list(p.shape)] for name, p in _parameters(module).items()]
         elif header["wants_module"]:
@@ -110,6 +112,7 @@ class Executor:
 
         Answers with the tree of what came back and what was observed.
         """
+        self._enter(header["key"] >> RUN_BITS)
         observe.ready(header["device"])
         self._handed_back.clear()
         tree = Unpacker(tensors, self._returned)
@@ -117,7 +120,9 @@ class Executor:
         weights = _parameters(module) if module is not None else {}
         args, kwargs = observe.place((tree.unpack(header["args"]), tree.unpack(header["kwargs"])), header["device"])
         inputs = dict(named_tensors(args, kwargs, header["names"]))
-        before = {name: _clone(tensor.detach()) for name, tensor in (inputs | weights).items()}
+        watched = inputs | weights if header["inputs"] else {}
+        lists = {name: (value, list(value)) for name, value in _plain_lists(args, kwargs, header["names"])}
+        before = {name: _clone(tensor.detach()) for name, tensor in watched.items()}
         if header["grad"]:
             for tensor in inputs.values():
                 if tensor.is_floating_point() and id(tensor) not in self._handed_back:
@@ -125,12 +130,11 @@ class Executor:
         _manual_seed(header["seed"])
         with observe.watching(header, self.filename, (args, kwargs, module)) as seen:
             result = target(*args, **kwargs)
-        self._keep(header["key"], result)
+        self._kept[header["key"]] = result  # a later call may get it back
         snapshot = Snapshot(to_cpu=observe.to_cpu)
         reply: Header = {"kind": "value", "value": snapshot.tree(result), "seen": seen()}
-        reply["modified"] = [
-            name for name, tensor in (inputs | weights).items() if not _same_bits(tensor, before[name])
-        ]
+        reply["modified"] = [name for name, tensor in watched.items() if not _same_bits(tensor, before[name])]
+        reply["modified"] += [name for name, (now, then) in lists.items() if now != then]
         if header["grad"]:
             reply["grads"] = _gradients(snapshot, inputs | weights, header["through"])
         return reply, snapshot.tensors
@@ -155,11 +159,12 @@ class Executor:
         tree = Unpacker(snapshot.tensors)
         return tree.unpack(node), {name: tree.unpack(grad) for name, grad in grads}
 
-    def _keep(self, key: int, result: Any) -> None:
-        """Remember what a call returned: a later one may get it back."""
-        self._kept[key] = result
-        if len(self._kept) > MOST_KEPT:
-            self._kept.popitem(last=False)
+    def _enter(self, run: int) -> None:
+        """Let go of what belongs to another run of a case: runs come one after the other."""
+        if run != self._run:
+            self._run = run
+            self._modules.clear()
+            self._kept.clear()
 
     def _returned(self, key: int, path: list[int | str]) -> Any:
         """Find what a call returned. Its tensors share their memory with it, and have no part in a gradient."""
@@ -233,6 +238,31 @@ def named_tensors(
         yield from walk(names[index] if index < len(names) else f"argument {index + 1}", value)
     for name, value in kwargs.items():
         yield from walk(name, value)
+
+
+def _plain_lists(args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the arguments that are lists of numbers or texts, under the names that a reader knows them by."""
+    for name, value in [*zip(names, args, strict=False), *kwargs.items()]:
+        if isinstance(value, list) and all(isinstance(item, int | float | str) for item in value):
+            yield name, value
+
+
+def _convert(module: torch.nn.Module, dtype: torch.dtype) -> None:
+    """Do what ``module.to(dtype)`` does, without its detours where nothing is to be done or nothing is unusual."""
+    parts = list(module.modules())
+    if any(type(part)._apply is not _apply or type(part).to is not _module_to for part in parts):  # noqa: SLF001
+        module.to(dtype)
+        return
+    for part in parts:
+        for parameter in part._parameters.values():  # noqa: SLF001 - as Module._apply does
+            if parameter is not None and parameter.is_floating_point() and parameter.dtype != dtype:
+                if torch.nn.parameter.is_lazy(parameter) or type(parameter) is not _Parameter:
+                    module.to(dtype)
+                    return
+                parameter.data = parameter.data.to(dtype)
+        for name, buffer in part._buffers.items():  # noqa: SLF001 - likewise
+            if buffer is not None and buffer.is_floating_point() and buffer.dtype != dtype:
+                part._buffers[name] = buffer.to(dtype)  # noqa: SLF001 - likewise
 
 
 def _parameters(module: torch.nn.Module) -> Tensors:

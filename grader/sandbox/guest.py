@@ -11,6 +11,7 @@ import faulthandler
 import gc
 import json
 import os
+import select
 import signal
 import socket
 import sys
@@ -23,8 +24,10 @@ import torch
 from grader.probes import simdevice
 from grader.sandbox import confine, limits
 from grader.sandbox.executor import AnswerError, Executor
+from grader.sandbox.limits import WHERE_ARE_YOU
 from grader.sandbox.output import marker
 from grader.sandbox.values import TooLarge
+from grader.sandbox.warmup import warm_up
 from grader.sandbox.wire import PREFIX, frame, load, parse_frame, save
 
 PACKAGE_ROOT: Final = str(Path(__file__).resolve().parent.parent.parent)
@@ -34,7 +37,6 @@ OUT_OF_MEMORY: Final = ("can't allocate memory", "std::bad_alloc", "Unable to al
 
 # What an answer could patch, taken before it is loaded: against accidents, since the judge trusts none of it.
 _frame, _load, _save, _parse, _dumps = frame, load, save, parse_frame, json.dumps
-_later, _cancel = faulthandler.dump_traceback_later, faulthandler.cancel_dump_traceback_later
 _type, _isinstance, _str, _len, _walk_traceback = type, isinstance, str, len, traceback.walk_tb
 _write, _marker, _suppress = os.write, marker, contextlib.suppress
 _exit, _send, _receive = os._exit, socket.socket.sendall, socket.socket.recv
@@ -43,9 +45,8 @@ _exit, _send, _receive = os._exit, socket.socket.sendall, socket.socket.recv
 class Guest:
     """Serves one judge over one socket until it is closed."""
 
-    def __init__(self, channel: socket.socket, diagnostics: int) -> None:
+    def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
-        self._diagnostics = diagnostics
         self._executor = Executor("answer.py")
 
     def serve(self) -> None:
@@ -55,7 +56,6 @@ class Guest:
             reply, tensors = self._handle(header, payload)
             reply["nonce"] = header["nonce"]
             data = self._packed(reply, tensors)
-            _cancel()
             self._mark_output(header["nonce"])
             _send(self._channel, data)
 
@@ -78,7 +78,6 @@ class Guest:
         return bytes(parts)
 
     def _handle(self, header: dict[str, Any], payload: bytes) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
-        _later(header["seconds"], file=self._diagnostics, exit=False)
         try:
             operation = header["op"]
             if operation == "load":
@@ -108,7 +107,7 @@ class Guest:
             return _frame(self._describe(error) | {"nonce": reply["nonce"]})
 
     def _describe(self, error: BaseException) -> dict[str, Any]:
-        """Data about an exception; its own methods are the learner's code, and the watchdog is still armed."""
+        """Data about an exception; its own methods are the learner's code, and the deadline still holds."""
         try:
             message = _str(error)[:LONGEST_MESSAGE]
         except BaseException:  # noqa: BLE001
@@ -152,7 +151,10 @@ def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
     read = map(Path, settings["read"])
     active = confine.confine(scratch, read, settings["memory"], settings["cpu_seconds"], settings["layers"])
     faulthandler.enable(file=diagnostics, all_threads=True)
+    faulthandler.register(WHERE_ARE_YOU, file=diagnostics, all_threads=True)
     found = confine.gaps(scratch, settings["parent"])
-    guest = Guest(channel, diagnostics)
+    guest = Guest(channel)
     guest.send({"kind": "ready", "nonce": "", "layers": active, "gaps": found})
+    if not select.select([channel], [], [], 0)[0]:
+        warm_up(device=settings["device"])
     guest.serve()

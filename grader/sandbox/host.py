@@ -20,17 +20,18 @@ from typing import Any, Final, Literal, NoReturn
 
 import torch
 
+from grader.language import _
 from grader.sandbox import limits
 from grader.sandbox.keeper_line import MEMORY_BUDGET, KeeperLine
 from grader.sandbox.output import Output
-from grader.sandbox.wire import WireError, frame, frame_length, load, parse_frame, save, strings
+from grader.sandbox.sentences import in_words
+from grader.sandbox.wire import Message, WireError, frame_length, load, parse_frame, strings
 
 START_SECONDS: Final = 60.0
 WATCH_SECONDS: Final = 0.05
 DRAIN_SECONDS: Final = 0.15
 OUTPUT_CAP: Final = 8 << 20
 WRITE_BYTES: Final = 16 << 10
-GRACE: Final = 0.25
 
 Ending = Literal["timeout", "crashed", "memory", "output", "protocol"]
 Reply = tuple[dict[str, Any], dict[str, torch.Tensor]]
@@ -96,15 +97,14 @@ class Sandbox:
         self.gaps: list[str] = []
         self._ready = self._enqueue("", START_SECONDS)
 
-    def submit(self, header: dict[str, Any], tensors: dict[str, torch.Tensor], seconds: float) -> Ticket:
+    def submit(self, message: Message, seconds: float) -> Ticket:
         """Ask for one operation, to be answered at most ``seconds`` after the one before it."""
         if not self.alive:
             ticket = Ticket(self, "", seconds)
             ticket.error = Lost()
             return ticket
         ticket = self._enqueue(secrets.token_hex(8), seconds)
-        warning = max(0.05, seconds - min(GRACE, seconds / 4))
-        self._outbox += frame(header | {"nonce": ticket.nonce, "seconds": warning}, save(tensors))
+        self._outbox += message.frame(ticket.nonce)
         if len(self._outbox) > WRITE_BYTES:
             self.flush()
         return ticket
@@ -119,10 +119,7 @@ class Sandbox:
 
         Raises SandboxEnded or GradingTimeout where it ended the sandbox, Lost where another did.
         """
-        if not ticket.settled:
-            self.flush()
-        while not ticket.settled:
-            self._turn()
+        self.settle(ticket)
         if ticket.error is not None:
             raise ticket.error
         assert ticket.reply is not None
@@ -130,6 +127,13 @@ class Sandbox:
             return ticket.reply, load(ticket.payload)
         except WireError as error:
             raise SandboxEnded("protocol", _refused(error)) from error
+
+    def settle(self, ticket: Ticket) -> None:
+        """Wait until it is known what came of an operation."""
+        if not ticket.settled:
+            self.flush()
+        while not ticket.settled:
+            self._turn()
 
     def retire(self) -> int | None:
         """Kill the process with all that it started and close everything. Safe to call twice."""
@@ -197,7 +201,7 @@ class Sandbox:
                     if ready & selectors.EVENT_READ:
                         self._read_channel()
             if self._output.pending > OUTPUT_CAP:
-                self._end("output", f"your code printed more than {OUTPUT_CAP >> 20} MiB")
+                self._end("output", _("your code printed more than {size} MiB").format(size=OUTPUT_CAP >> 20))
             self._take_replies()
             if self._closed and self.alive:
                 self._crashed()
@@ -211,7 +215,7 @@ class Sandbox:
         self._next_watch = now + WATCH_SECONDS
         resident = limits.resident_bytes(self.pid)
         if resident > self._memory_cap:
-            self._end("memory", f"your code used more than {MEMORY_BUDGET >> 20} MiB of memory")
+            self._end("memory", _("your code used more than {size} MiB of memory").format(size=MEMORY_BUDGET >> 20))
 
     def _write(self) -> None:
         if self._outbox:
@@ -302,8 +306,10 @@ class Sandbox:
                 ticket.error = GradingTimeout()
             self.retire()
             raise GradingTimeout
-        self._drain(0.0)
-        self._end("timeout", "your code gave no answer in time", self._learner_line())
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(self.pid, limits.WHERE_ARE_YOU)
+        self._drain(DRAIN_SECONDS, until=lambda: bool(self._learner_line()))
+        self._end("timeout", _("your code gave no answer in time"), self._learner_line())
 
     def _crashed(self) -> NoReturn:
         with suppress(ValueError, KeyError, OSError):
@@ -323,11 +329,12 @@ class Sandbox:
 
 
 def _refused(error: WireError) -> str:
-    return f"the process of your code sent a message that the grader refuses: {error}"
+    sentence = _("the process of your code sent a message that the grader refuses: {problem}")
+    return sentence.format(problem=in_words(str(error)))
 
 
 def _how_it_ended(status: int | None) -> str:
-    closed = "the process of your code closed its line to the grader"
+    closed = _("the process of your code closed its line to the grader")
     if status is None:
         return closed
     if os.WIFSIGNALED(status):
@@ -335,6 +342,7 @@ def _how_it_ended(status: int | None) -> str:
         if number == signal.SIGKILL:  # ours: the process was alive when the line broke
             return closed
         if number == signal.SIGXCPU:
-            return "your code used up its processor time"
-        return f"the process of your code was ended by {signal.Signals(number).name}"
-    return f"your code ended its process with exit status {os.WEXITSTATUS(status)} instead of returning"
+            return _("your code used up its processor time")
+        return _("the process of your code was ended by {signal}").format(signal=signal.Signals(number).name)
+    sentence = _("your code ended its process with exit status {status} instead of returning")
+    return sentence.format(status=os.WEXITSTATUS(status))

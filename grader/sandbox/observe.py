@@ -9,10 +9,12 @@ from typing import Any, Final
 import torch
 
 from grader.probes import meter, simdevice, tracer
+from grader.sandbox.callables import Step, steps_in
 
 Seen = dict[str, Any]
 SIMULATED: Final = simdevice.NAME
 MOST_FINDINGS: Final = 20
+MOST_ASKED: Final = 400
 
 _spies: list[bool] = []
 
@@ -38,12 +40,13 @@ def place(value: Any, device: str) -> Any:
             if id(item) not in done:
                 done[id(item)] = simdevice.to_sim(item) if device == SIMULATED else item.to(device)
             return done[id(item)]
-        if isinstance(item, tuple) and hasattr(item, "_fields"):  # a named tuple that the answer returned
-            return type(item)(*map(move, item))
         if isinstance(item, (tuple, list)):
-            return type(item)(map(move, item))
+            named = hasattr(item, "_fields")  # a named tuple that the answer returned
+            return type(item)(*map(move, item)) if named else type(item)(map(move, item))
         if isinstance(item, dict):
             return {key: move(entry) for key, entry in item.items()}
+        if isinstance(item, Step):
+            return item.placed(lambda logits: place(logits, device), to_cpu)
         return item
 
     return move(value)
@@ -58,10 +61,14 @@ def to_cpu(tensor: torch.Tensor) -> torch.Tensor:
 def watching(header: dict[str, Any], filename: str, existing: Any) -> Iterator[Callable[[], Seen]]:
     """Switch on the probes that the call asks for; the function that it yields tells what they saw."""
     reports: list[Callable[[], Seen]] = []
+    steps = list(steps_in(existing))
     with ExitStack() as stack:
+        if steps:
+            reports.append(lambda: {"asked": [shape for step in steps for shape in step.asked][:MOST_ASKED]})
         if header["device"] == SIMULATED:
             events = stack.enter_context(simdevice.watch(filename))
-            reports.append(lambda: _traffic(events))
+            most = max((step.table.size(-1) - 1 for step in steps), default=1) or 1
+            reports.append(lambda: _traffic(events, most))
         if header["trace"] is not None:
             if not _spies:
                 tracer.install_dispatch_spies()
@@ -75,8 +82,8 @@ def watching(header: dict[str, Any], filename: str, existing: Any) -> Iterator[C
         yield lambda: {key: value for report in reports for key, value in report().items()}
 
 
-def _traffic(events: list[simdevice.Event]) -> Seen:
-    failures, remarks = simdevice.judge_events(events)
+def _traffic(events: list[simdevice.Event], most: int) -> Seen:
+    failures, remarks = simdevice.judge_events(events, most)
     return {
         "traffic": [[finding.message, finding.line] for finding in failures][:MOST_FINDINGS],
         "remarks": [[finding.message, finding.line] for finding in remarks][:MOST_FINDINGS],

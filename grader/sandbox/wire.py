@@ -11,11 +11,13 @@ import json
 import math
 import struct
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import torch
 from safetensors.torch import load as _load_tensors
 from safetensors.torch import save as _save_tensors
+
+from grader.sandbox.callables import Step
 
 MARK: Final = b"KATA"
 PREFIX: Final = struct.Struct("<4sIQ")
@@ -27,7 +29,7 @@ MAX_DIMENSIONS: Final = 16
 MAX_DEPTH: Final = 8
 
 Tree = Any
-"""Nested tuples, lists and dicts of tensors, numbers, strings, dtypes, devices and None."""
+"""Nested tuples, lists and dicts of tensors, numbers, strings, dtypes, devices, models of a step and None."""
 
 
 class WireError(Exception):
@@ -53,6 +55,23 @@ def frame(header: dict[str, Any], payload: bytes = b"") -> bytes:
     """Return the bytes of one message."""
     text = json.dumps(header).encode()
     return PREFIX.pack(MARK, len(text), len(payload)) + text + payload
+
+
+class Message(NamedTuple):
+    """A frame that is all but ready: only the nonce of its header is missing."""
+
+    header: bytes
+    payload: bytes
+
+    @classmethod
+    def of(cls, header: dict[str, Any], tensors: dict[str, torch.Tensor] | None = None) -> Message:
+        """Make one of an operation and what it needs."""
+        return cls(json.dumps(header).encode(), save(tensors or {}))
+
+    def frame(self, nonce: str) -> bytes:
+        """Return the frame with a nonce."""
+        text = self.header[:-1] + f', "nonce": "{nonce}"}}'.encode()
+        return PREFIX.pack(MARK, len(text), len(self.payload)) + text + self.payload
 
 
 def frame_length(buffer: bytes | bytearray) -> int | None:
@@ -213,6 +232,8 @@ class Packer:
             return {"d": [[key, self.pack(v)] for key, v in value.items()]}
         if isinstance(value, torch.dtype):
             return {"dtype": dtype_name(value)}
+        if isinstance(value, Step):
+            return {"step": self._tensor(value.table), "dtypes": list(map(dtype_name, value.dtypes))}
         raise TypeError(f"cannot send {type(value).__name__}")
 
     def _tensor(self, tensor: torch.Tensor) -> dict[str, Any]:
@@ -276,6 +297,8 @@ class Unpacker:
             return Foreign(node["x"][:300])
         if self._returned is not None and "returned" in node:
             return self._returned(node["returned"], node["path"])
+        if self._returned is not None and "step" in node:  # to the sandbox only
+            return Step(self._tensor(node["step"]), tuple(map(dtype_named, node["dtypes"])))
         raise WireError("a value of an unknown kind")
 
     def _tensor(self, node: dict[str, Any]) -> torch.Tensor:

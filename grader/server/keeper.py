@@ -28,9 +28,11 @@ SWEEP_SECONDS: Final = 3.0
 class Keeper:
     """Parent of a judge and its sandboxes."""
 
-    def __init__(self, settings: dict[str, Any], client: socket.socket, request: dict[str, Any]) -> None:
+    def __init__(
+        self, settings: dict[str, Any], client: socket.socket, lifeline: socket.socket, request: dict[str, Any]
+    ) -> None:
         self._settings = settings
-        self._client = client
+        self._lifeline = lifeline
         self._request = request
         self._scratch: dict[int, Path] = {}
         self._control, other = socket.socketpair()
@@ -60,7 +62,7 @@ class Keeper:
         """Serve the judge until it ends or the client goes away; then leave nothing behind."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._control, selectors.EVENT_READ)
-            selector.register(self._client, selectors.EVENT_READ)
+            selector.register(self._lifeline, selectors.EVENT_READ)
             try:
                 while self._serve({key.fileobj for key, _ in selector.select()}):
                     pass
@@ -68,7 +70,7 @@ class Keeper:
                 self._end()
 
     def _serve(self, ready: set[Any]) -> bool:
-        if self._client in ready:  # the client says nothing after its request: it hung up
+        if self._lifeline in ready:  # nothing is ever said on it: the client hung up
             return False
         try:
             message, _ = lines.receive(self._control)
@@ -93,6 +95,7 @@ class Keeper:
             "memory": message["memory"],
             "cpu_seconds": message["cpu_seconds"],
             "layers": self._layers(),
+            "device": message["device"],
         }
         fds = {"channel": theirs.fileno(), "diagnostics": writes[0], "stdout": writes[1], "stderr": writes[1]}
         pid = launch.start(self._settings["model"], "guest", settings, fds, launch.bare_environment(str(scratch)))
@@ -211,10 +214,10 @@ def main(settings: dict[str, Any], fds: launch.Fds) -> None:
     limits.forbid_reading_memory()
     limits.adopt_orphans()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    client = socket.socket(fileno=fds["client"])
+    client, lifeline = socket.socket(fileno=fds["client"]), socket.socket(fileno=fds["lifeline"])
     try:
         request, _ = lines.receive(client)
     except (EOFError, OSError):
         return
     remove_stale_scratch(settings["tmp"])
-    Keeper(settings, client, request).run()
+    Keeper(settings, client, lifeline, request).run()

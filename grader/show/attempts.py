@@ -7,11 +7,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.catalog import Kata
+from grader.catalog import Kata, debug_round, typed
 from grader.history import Attempt, Summary
 from grader.language import _, plural
 from grader.show.console import next_step
-from grader.show.course import MEDIUM, mark
+from grader.show.course import MEDIUM, debug_state, mark
 from grader.show.times import moment, since
 from grader.versions import Version
 
@@ -19,9 +19,17 @@ BARS = "▁▂▃▄▅▆▇█"
 MAX_ROWS = 12
 
 
-def overview(console: Console, katas: Mapping[str, Kata], done: Mapping[str, Summary], *, current: str | None) -> None:
-    """Show what was done with each kata that was begun."""
-    begun = [kata_id for kata_id in [*katas, *(name for name in done if name not in katas)] if kata_id in done]
+def overview(
+    console: Console,
+    katas: Mapping[str, Kata],
+    done: Mapping[str, Summary],
+    *,
+    current: str | None,
+    debugging: Mapping[str, str],
+) -> None:
+    """Show what was done with each kata that was begun, and below each with its debug rounds."""
+    known = [name for kata_id in katas for name in (kata_id, debug_round(kata_id))]
+    begun = [name for name in [*known, *(name for name in done if name not in known)] if name in done]
     if not begun:
         console.print(_("Nothing has been begun yet."))
         next_step(console, _("`kata list` shows the katas, `kata start KATA` begins one."))
@@ -36,7 +44,10 @@ def overview(console: Console, katas: Mapping[str, Kata], done: Mapping[str, Sum
     for kata_id in begun:
         summary = done[kata_id]
         best = "{}/{}".format(*summary.best) if summary.best[1] else ""
-        row: list[Text | str] = [mark(summary, here=kata_id == current), kata_id, str(summary.attempts), best]
+        label = typed(kata_id)
+        if state := debugging.get(kata_id):
+            label += f" ({debug_state(state)})"
+        row: list[Text | str] = [mark(summary, here=kata_id == current), label, str(summary.attempts), best]
         row.append(str(summary.hints))
         if console.width >= MEDIUM:
             row.append(_("{span} ago").format(span=since(summary.last)) if summary.last else "")
@@ -52,11 +63,17 @@ def attempts(
     summary: Summary,
     started: datetime | None,
     numbers: dict[str, int],
+    state: str = "",
 ) -> None:
-    """Show the attempts at a kata; `numbers` tells which version each graded text is."""
+    """Show the attempts at a kata.
+
+    `numbers` tells which version each graded text is, `state` how far its newest debug round is.
+    """
     console.print(Text(kata_id, style="bold"))
     if started:
         console.print(_("begun {moment}, {span} ago").format(moment=moment(started), span=since(started)))
+    if state:
+        console.print(_("debug round: {state}").format(state=debug_state(state)))
     if not gradings:
         console.print(_("not graded yet"))
         next_step(console, _("`kata grade {kata}`").format(kata=kata_id))

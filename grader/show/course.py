@@ -6,7 +6,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from grader.catalog import TRACKS, Kata
+from grader.catalog import TRACKS, Kata, debug_round
 from grader.history import Summary
 from grader.language import _
 from grader.show.console import next_step
@@ -24,6 +24,7 @@ def course(
     *,
     current: str | None,
     then: Kata | None,
+    debugging: Mapping[str, str],
 ) -> None:
     """Show katas by track, with a mark for the passed, the begun and the current one."""
     # Lines put together by hand: a table of rich costs more time than all the rest of this command.
@@ -53,8 +54,16 @@ def course(
     passed = sum(done[kata_id].passed for kata_id in katas if kata_id in done)
     page.append(_("{passed} of {total} passed").format(passed=passed, total=len(katas)))
     console.print(page, no_wrap=True, overflow="ignore", crop=False)
+    rounds = [(kata_id, debugging.get(debug_round(kata_id))) for kata_id in katas]
+    if begun := ", ".join(f"{kata_id} ({debug_state(state)})" for kata_id, state in rounds if state):
+        console.print(_("debug rounds: {rounds}").format(rounds=begun))
     if then:
         next_step(console, _("`kata start {kata}`").format(kata=then.id))
+
+
+def debug_state(state: str) -> str:
+    """Return how far a debug round is, in words."""
+    return {"open": _("open"), "repaired": _("repaired"), "given up": _("given up")}[state]
 
 
 def mark(summary: Summary, *, here: bool) -> Text:

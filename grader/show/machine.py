@@ -43,7 +43,7 @@ def machine(console: Console, found: dict[str, Any]) -> None:
     console.print()
     state = found["state"]
     if state["problems"]:
-        problems = clean("; ".join(state["problems"]))
+        problems = clean(_("; ").join(state["problems"]))
         _line(console, "✗", _("history: {path}: {problems}").format(path=clean(state["path"]), problems=problems))
     else:
         sentence = _("history: {path}, sound, {count} attempts")
@@ -61,7 +61,7 @@ def machine(console: Console, found: dict[str, Any]) -> None:
 
 def _grading(console: Console, probe: dict[str, Any]) -> None:
     _line(console, "✓", _("torch {version}").format(version=clean(probe["torch"])))
-    _line(console, "✓", _("devices: {names}").format(names=clean(", ".join(probe["devices"]))))
+    _line(console, "✓", _("devices: {names}").format(names=clean(_(", ").join(probe["devices"]))))
     if reason := probe.get("simulated_device"):
         sentence = _("simulated second device: not here, its cases are skipped: {reason}")
         _line(console, "○", sentence.format(reason=clean(reason)))
@@ -81,7 +81,11 @@ def _grading(console: Console, probe: dict[str, Any]) -> None:
     known = layers()
     for name, (holds, lacks) in known.items():
         held = name in probe["layers"]
-        _line(console, "✓" if held else "○", f"{name}: {holds if held else _('not here: ') + lacks}")
+        _line(
+            console,
+            "✓" if held else "○",
+            _("{name}: {sentence}").format(name=name, sentence=holds if held else _("not here: ") + lacks),
+        )
     for name in probe["layers"]:
         if name not in known:
             _line(console, "✓", clean(name))

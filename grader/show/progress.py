@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from grader.language import _
-from grader.text import clean
+from grader.text import cells, clean
 
 
 class Progress:
@@ -46,5 +46,7 @@ class Progress:
     def _write(self, line: str) -> None:
         if self._live:
             width = shutil.get_terminal_size().columns - 1
-            sys.stderr.write(f"\r\x1b[K{line[:width]}")
+            while cells(line) > width:
+                line = line[:-1]
+            sys.stderr.write(f"\r\x1b[K{line}")
             sys.stderr.flush()

@@ -7,9 +7,10 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from grader.catalog import debug_round, typed
 from grader.language import _, plural
 from grader.show.console import next_step
-from grader.text import clean
+from grader.text import cells, clean, lines
 
 FAILURES = ("failed", "timeout", "crashed")
 MAX_LINES = 15
@@ -30,6 +31,23 @@ def verdict(console: Console, report: Report, *, whole: bool, then: str) -> None
         _failed(console, report)
 
 
+def head(report: Report, *, whole: bool = True) -> str:
+    """Return the verdict itself."""
+    count = sum(case["outcome"] == "passed" for case in report["cases"])
+    if report["verdict"] == "error" or report["message"]:
+        return _name(report)
+    if report["verdict"] == "failed":
+        sentence = _("{kata}: {passed} of {total} cases pass")
+        return sentence.format(kata=_name(report), passed=count, total=len(report["cases"]))
+    if whole:
+        sentence = plural(
+            "{kata} passed: {count} case in {seconds} s", "{kata} passed: {count} cases in {seconds} s", count
+        )
+    else:
+        sentence = plural("{kata}: the chosen case passes", "{kata}: the {count} chosen cases pass", count)
+    return sentence.format(kata=_name(report), count=count, seconds=f"{report['seconds']:.2g}")
+
+
 def _error(console: Console, report: Report) -> None:
     console.print(Text.assemble(("! ", "bold yellow"), _("The grader itself failed, not your answer.")))
     _paragraph(console, report["message"])
@@ -37,32 +55,21 @@ def _error(console: Console, report: Report) -> None:
 
 
 def _passed(console: Console, report: Report, *, whole: bool, then: str) -> None:
-    count = sum(case["outcome"] == "passed" for case in report["cases"])
-    if whole:
-        head = plural(
-            "{kata} passed: {count} case in {seconds} s", "{kata} passed: {count} cases in {seconds} s", count
-        )
-    else:
-        head = plural("{kata}: the chosen case passes", "{kata}: the {count} chosen cases pass", count)
-    head = head.format(kata=report["kata"], count=count, seconds=f"{report['seconds']:.2g}")
-    console.print(Text.assemble(("✓ ", "bold green"), (head, "bold")))
+    console.print(Text.assemble(("✓ ", "bold green"), (head(report, whole=whole), "bold")))
     families = " · ".join(f"{name} {_fraction(counts)}" for name, counts in report["families"].items())
     _indented(console, Text(families, style="dim"), 2)
     for reason in _skipped(report["cases"]):
         _indented(console, Text(reason, style="yellow"), 2)
     _printed(console, report)
     _footer(console, report)
-    next_step(console, then)
+    if then:
+        next_step(console, then)
 
 
 def _failed(console: Console, report: Report) -> None:
     cases = report["cases"]
     failures = [case for case in cases if case["outcome"] in FAILURES]
-    passed = sum(case["outcome"] == "passed" for case in cases)
-    head = report["kata"]
-    if not report["message"]:
-        head = _("{kata}: {passed} of {total} cases pass").format(kata=head, passed=passed, total=len(cases))
-    console.print(Text.assemble(("✗ ", "bold red"), (head, "bold")))
+    console.print(Text.assemble(("✗ ", "bold red"), (head(report), "bold")))
     if report["message"]:
         # Then no case has run, or none had anything to look at: one sentence is the whole story.
         _paragraph(console, report["message"])
@@ -73,7 +80,11 @@ def _failed(console: Console, report: Report) -> None:
         _rest(console, failures[1:], failures[0]["message"])
     _printed(console, report)
     _footer(console, report)
-    next_step(console, _("`kata hint {kata}` goes a step further.").format(kata=report["kata"]))
+    next_step(console, _("`kata hint {kata}` goes a step further.").format(kata=_name(report)))
+
+
+def _name(report: Report) -> str:
+    return typed(debug_round(report["kata"])) if "debug" in report else str(report["kata"])
 
 
 def _families(report: Report) -> Table:
@@ -87,7 +98,7 @@ def _families(report: Report) -> Table:
             mark, style = "○", "yellow"
         row: list[RenderableType] = ["", Text(mark, style=style), clean(name), Text(_fraction(counts), justify="right")]
         if notes := _skipped(cases):
-            row.append("; ".join(notes))
+            row.append(_("; ").join(notes))
         table.add_row(*row)
     return table
 
@@ -161,7 +172,7 @@ def _footer(console: Console, report: Report) -> None:
     console.print()
     console.print(Text(facts, style="dim"))
     if report["sandbox_gaps"]:
-        gaps = "; ".join(clean(gap) for gap in report["sandbox_gaps"])
+        gaps = _("; ").join(clean(gap) for gap in report["sandbox_gaps"])
         sentence = _("The sandbox is not complete on this machine ({gaps}); `kata doctor` explains.")
         console.print(Text(sentence.format(gaps=gaps), style="yellow"))
 
@@ -181,7 +192,10 @@ def _paragraph(console: Console, text: str, style: str = "") -> None:
 
 
 def _indented(console: Console, text: Text, by: int) -> None:
-    for line in text.wrap(console, max(10, console.width - by)):
+    width = max(10, console.width - by)
+    if cells(text.plain) > len(text.plain):  # between Chinese characters a line may end anywhere
+        text = Text("\n".join(line for part in text.plain.split("\n") for line in lines(part, width)), style=text.style)
+    for line in text.wrap(console, width):
         line.rstrip()
         console.print(Text(" " * by) + line)
 

@@ -4,6 +4,8 @@ import importlib.util
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -19,10 +21,10 @@ from grader.cli import main
 DRIVER = Path(__file__).with_name("driver.py")
 
 
-def _load_driver() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("cli_driver", DRIVER)
+def _load(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"cli_{path.stem}", path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules["cli_driver"] = module
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return module
 
@@ -71,7 +73,7 @@ class Tool:
 @pytest.fixture(scope="session")
 def driver() -> ModuleType:
     """Return the made-up parts."""
-    return _load_driver()
+    return _load(DRIVER)
 
 
 @pytest.fixture
@@ -91,3 +93,11 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: ModuleType) ->
     monkeypatch.setitem(sys.modules, "grader.session", module)
     monkeypatch.setattr(grader, "session", module, raising=False)
     return Tool(folder, tmp_path / "home", content, driver)
+
+
+@pytest.fixture
+def terminal() -> Iterator[Callable[..., Any]]:
+    """Return a function that starts a command in a terminal of its own; terminal.py says what it returns."""
+    module = _load(Path(__file__).with_name("terminal.py"))
+    with ExitStack() as opened:
+        yield lambda *arguments, **more: opened.enter_context(module.Terminal(*arguments, **more))

@@ -6,7 +6,7 @@ What the made-up grader does stands in the answer: pass, fail, error, bug, wait,
 """
 
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -58,6 +58,47 @@ Think.
 Type.
 """
 
+# The reference of the kata that has a bank of mistakes, for debug rounds.
+REFERENCE = '''\
+"""Three times, and six: total = 3 x + 6."""
+
+import math
+
+
+def third(x):
+    """Return 3 x + 6."""
+    total = 3 * x  # three times
+    # six, as a product
+    rest = math.prod([2, 3])
+    return total + rest
+'''
+
+MISTAKES = """\
+[[mistake]]
+id = "doubled"
+family = "core"
+edits = [{ find = "total = 3 * x", replace = "total = 2 * x" }]
+title = { en = "taken twice", zh = "只乘了二" }
+explain = { en = "This is what you get when it is taken twice.", zh = "只乘了两倍就会这样。" }
+nudge = { en = "how often?", zh = "乘几倍" }
+
+[[mistake]]
+id = "five"
+family = "core"
+edits = [{ find = "math.prod([2, 3])", replace = "5" }]
+title = { en = "five added", zh = "加了五" }
+explain = { en = "This is what you get when five is added.", zh = "加五就会这样。" }
+nudge = { en = "what is added?", zh = "加的是几" }
+
+[[mistake]]
+id = "seen-by-the-device-family-alone"
+family = "device"
+edits = [{ find = "return total + rest", replace = "return rest + total" }]
+title = { en = "turned round", zh = "顺序反了" }
+explain = { en = "Turned round.", zh = "顺序反了。" }
+nudge = { en = "which way?", zh = "什么顺序" }
+"""
+
 PROBE = {
     "python": "3.11.7",
     "torch": "2.13.0",
@@ -85,7 +126,9 @@ def write_content(root: Path) -> Path:
         (folder / "talk.md").write_text("Why?\n", encoding="utf-8")
         solution = root / "solutions" / kata_id
         solution.mkdir(parents=True)
-        (solution / "reference.py").write_text(f"def {values['entry']}():\n    return 42\n", encoding="utf-8")
+        reference = REFERENCE if kata_id == "third" else f"def {values['entry']}():\n    return 42\n"
+        (solution / "reference.py").write_text(reference, encoding="utf-8")
+        (solution / "mistakes.toml").write_text(MISTAKES if kata_id == "third" else "", encoding="utf-8")
     return root
 
 
@@ -144,6 +187,7 @@ MISTAKE = {
     "title": "mask over heads",
     "explain": "This is what you get when a 3-D mask is broadcast over heads.",
     "nudge": "unsqueeze the head dimension",
+    "hint": 2,
     "cases": ["mask/three_dimensional_mask"],
 }
 
@@ -161,11 +205,30 @@ class Request:
     lang: str = "en"
 
 
+class Cancelled(Exception):  # noqa: N818 - as the session calls it
+    """A grading was cancelled."""
+
+
 class Session:
     """A grader that obeys the answer."""
 
-    def grade(self, request: Request, on_event: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    def __init__(self) -> None:
+        self._running: set[threading.Event] = set()
+
+    def prepare(self, kata: str, lang: str) -> None:
+        """Get ready, which takes no time here."""
+
+    def cancel(self) -> None:
+        """End the gradings that run."""
+        for running in list(self._running):
+            running.set()
+
+    def grade(
+        self, request: Request, on_event: Callable[[dict[str, Any]], None] | None = None, *, many: bool = False
+    ) -> dict[str, Any]:
         """Do what the answer says."""
+        del many
+        on_event = on_event or (lambda _event: None)
         if "error" in request.source:
             raise GraderFailed("the judge ended without a report")
         if "bug" in request.source:
@@ -173,17 +236,22 @@ class Session:
         if "interrupt" in request.source:
             raise KeyboardInterrupt
         cases = PASSING if "pass" in request.source else FAILING
+        cancelled = threading.Event()
+        self._running.add(cancelled)
         on_event({"event": "plan", "total": len(cases)})
         for done, item in enumerate(cases, 1):
             on_event({"event": "progress", "done": done, "failed": 0, "title": item["title"]})
             if "wait" in request.source:
-                time.sleep(60)
+                cancelled.wait(60)
+            if cancelled.is_set():
+                raise Cancelled
+        self._running.remove(cancelled)
         found = report(cases, kata=request.kata, file=request.filename, seed=request.seed or 17)
         if found["verdict"] == "failed":
             found |= {"mistakes": [MISTAKE], "repro": "print('the failing call')\n"}
         return found
 
-    def probe(self) -> dict[str, Any]:
+    def probe(self, lang: str = "en") -> dict[str, Any]:
         """Return what a machine with half a sandbox would say."""
         return PROBE
 
@@ -198,6 +266,7 @@ def made_up_session() -> ModuleType:
     """Return a module that stands in for grader.session."""
     module = ModuleType("grader.session")
     module.Request = Request
+    module.Cancelled = Cancelled
     module.Session = Session
     module.open = open_session
     return module

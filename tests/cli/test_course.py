@@ -51,6 +51,7 @@ def test_list_as_json(tool):
         "last": None,
         "hints": 0,
         "gave_up": False,
+        "debug": None,
     }
 
 

@@ -171,7 +171,7 @@ def test_doctor_as_json(tool):
 def test_doctor_where_nothing_can_be_graded(tool, monkeypatch):
     """A grader that does not start is told in a sentence, and ends with 3."""
 
-    def broken(_):
+    def broken(_session, _lang):
         raise GraderFailed("the server could not start: no torch", "Install torch.")
 
     monkeypatch.setattr(tool.driver.Session, "probe", broken)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.catalog import Kata
-from grader.dev.rehearsal import NoSandboxes
 from grader.judge.grading import Grading
+from grader.sandbox.keeper_line import NoSandboxes
 
 REFERENCE = '''
 """Scale and shift."""

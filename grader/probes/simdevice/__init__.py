@@ -15,7 +15,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from grader.probes.simdevice.backend import probe, register
+from grader.probes.simdevice.backend import install_kernels, probe, register
 from grader.probes.simdevice.memory import NAME, is_sim, to_cpu, to_sim
 from grader.probes.simdevice.rule import DeviceMixError
 from grader.probes.simdevice.traffic import Event, Finding, judge_events, muted, watch
@@ -26,6 +26,7 @@ __all__ = [
     "Event",
     "Finding",
     "available",
+    "install_kernels",
     "is_sim",
     "judge_events",
     "module_to_sim",

@@ -88,12 +88,13 @@ def _direct_operators() -> Iterator[OpOverload]:
 _libraries: list[Library] = []  # a registration lives as long as its library
 
 
-def register() -> torch.device:
-    """Make the device known to this process and return it; later calls only return it."""
-    device_name = f"{NAME}:0"
+def install_kernels() -> None:
+    """Tell the dispatcher what to do for the device, which stays unknown until :func:`register`.
+
+    That alone changes nothing for anybody. It visits every operator there is, so a server does it before it forks.
+    """
     if _libraries:
-        return torch.device(device_name)
-    backend_registration._setup_privateuseone_for_python_backend(NAME, backend_module=_DeviceModule())
+        return
     every, aten = Library("_", "IMPL"), Library("aten", "IMPL")
     _libraries.extend((every, aten))
     with warnings.catch_warnings():
@@ -109,8 +110,19 @@ def register() -> torch.device:
         for key in ("PrivateUse1", "AutogradPrivateUse1"):
             aten.impl("_thnn_fused_gru_cell", special.gru_cell, key)
             aten.impl("_thnn_fused_lstm_cell", special.lstm_cell, key)
-    _keep_copies_off_storages()
-    return torch.device(device_name)
+
+
+_registered: list[torch.device] = []
+
+
+def register() -> torch.device:
+    """Make the device known to this process and return it; later calls only return it."""
+    if not _registered:
+        install_kernels()
+        backend_registration._setup_privateuseone_for_python_backend(NAME, backend_module=_DeviceModule())
+        _keep_copies_off_storages()
+        _registered.append(torch.device(f"{NAME}:0"))
+    return _registered[0]
 
 
 def _keep_copies_off_storages() -> None:

@@ -82,7 +82,9 @@ class _Call:
             if alias is None:
                 alias = self.aliases[id(value)] = on_host(value)
             return alias
-        return [self._down(name, item) for item in value] if isinstance(value, (list, tuple)) else value
+        if isinstance(value, (list, tuple)) and not (value and type(value[0]) is int):  # else sizes
+            return [self._down(name, item) for item in value]
+        return value
 
     def run(self, op: OpOverload) -> Any:
         """Run the operator on the CPU aliases."""

@@ -81,10 +81,10 @@ def note(kind: Kind, op: str, shape: Iterable[int] = ()) -> None:
         events.append(Event(kind, op, sizes, math.prod(sizes), line_of(filename, frame), printing))
 
 
-def judge_events(events: Iterable[Event]) -> tuple[list[Finding], list[Finding]]:
+def judge_events(events: Iterable[Event], most: int = 1) -> tuple[list[Finding], list[Finding]]:
     """Return (failures, remarks), one finding for each line and kind, in order of appearance.
 
-    A copy of more than one element to the host fails. A single number read, a tensor copied to the device and a shape
+    A copy of more than ``most`` elements to the host fails. A smaller one, a tensor copied to the device and a shape
     that depends on data are remarks; what print() caused, and one element copied to the device, are nothing.
     """
     failures: dict[tuple[Kind, int], list[Event]] = {}
@@ -92,7 +92,7 @@ def judge_events(events: Iterable[Event]) -> tuple[list[Finding], list[Finding]]
     for event in events:
         if event.printing or (event.kind == "h2d" and event.numel <= 1):
             continue
-        fails = event.kind == "d2h" and event.numel > 1
+        fails = event.kind == "d2h" and event.numel > most
         (failures if fails else remarks).setdefault((event.kind, event.line), []).append(event)
     return [_finding(group) for group in failures.values()], [_finding(group) for group in remarks.values()]
 

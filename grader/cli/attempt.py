@@ -1,0 +1,125 @@
+"""A grading as an attempt of the learner's: kept, graded, recorded, with what comes next."""
+
+import platform
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from grader import __version__, catalog
+from grader.cli.base import App, Target, crash
+from grader.errors import GraderFailed, KataError, UsageError, WorkspaceError
+from grader.language import _
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from grader import session
+    from grader.debug.plant import Planted
+
+EXIT_CODES: Final = {"passed": 0, "failed": 1, "error": 3}
+
+
+def keep(app: App, name: str, request: "session.Request", *, own: bool) -> None:
+    """Keep this version of the file under its name; a full disk costs a warning, not the verdict."""
+    # Grading a file elsewhere makes no workspace; its version is in the history all the same.
+    if not own and not app.workspace.folder.is_dir():
+        return
+    try:
+        app.workspace.keep(name, request.source)
+    except WorkspaceError as error:
+        app.warn(_("This version of the file could not be kept. {reason}").format(reason=error.message))
+
+
+def graded(
+    grader: "session.Session",
+    request: "session.Request",
+    on_event: Callable[[dict[str, Any]], None] | None = None,
+    *,
+    many: bool = False,
+) -> dict[str, Any]:
+    """Return the report. Raises UsageError, Cancelled, and GraderFailed for everything that is our own fault."""
+    from grader import session  # noqa: PLC0415 - commands that do not grade do without
+
+    try:
+        return grader.grade(request, on_event, many=many)
+    except (GraderFailed, UsageError):
+        raise
+    except session.Cancelled:
+        raise
+    except Exception as error:
+        failure = crash(error)
+        raise GraderFailed(failure.message, failure.hint) from error
+
+
+def error_report(request: "session.Request", error: KataError) -> dict[str, Any]:
+    """Return the report of a grading that broke."""
+    return {
+        "schema": 1,
+        "kata": request.kata,
+        "file": request.filename,
+        "verdict": "error",
+        "message": error.in_one_line(),
+        "cases": [],
+        "mistakes": [],
+        "families": {},
+        "printed": "",
+        "seed": request.seed,
+        "seconds": 0.0,
+        "sandbox": [],
+        "sandbox_gaps": [],
+        "device": request.device or "cpu",
+        "versions": {"kata": __version__, "torch": "", "python": platform.python_version()},
+    }
+
+
+def finished(
+    app: App, target: Target, report: dict[str, Any], *, whole: bool
+) -> tuple[dict[str, Any], "Planted | None"]:
+    """Return the report as its reader gets it, and what was planted in a debug round that it ends."""
+    if not target.debug:
+        return report, None
+    from grader.cli.debugging import judged  # noqa: PLC0415 - only debug rounds need the banks
+
+    return judged(app, target, report, whole=whole)
+
+
+def page(app: App, report: dict[str, Any], planted: "Planted | None", *, whole: bool) -> Callable[["Console"], None]:
+    """Return what draws a verdict, with the next step."""
+    from grader.show.console import next_step  # noqa: PLC0415 - rich is for people
+    from grader.show.verdict import verdict  # noqa: PLC0415
+
+    then = what_next(app, report, whole=whole) if report["verdict"] == "passed" else ""
+
+    def draw(screen: "Console") -> None:
+        verdict(screen, report, whole=whole, then="" if planted else then)
+        if planted:
+            from grader.show.debugging import reveal  # noqa: PLC0415 - only after a repair
+
+            reveal(screen, planted, app.lang)
+            next_step(screen, then)
+
+    return draw
+
+
+def what_next(app: App, report: dict[str, Any], *, whole: bool) -> str:
+    """Return what to do after this pass."""
+    if not whole:
+        name = catalog.debug_round(report["kata"]) if "debug" in report else report["kata"]
+        return _("`kata grade {kata}` runs every case.").format(kata=catalog.typed(name))
+    if "debug" in report:
+        return _("`kata start {kata} --debug` plants other mistakes.").format(kata=report["kata"])
+    done = app.done()
+    passed = {kata_id for kata_id, summary in done.items() if summary.passed} | {report["kata"]}
+    then = catalog.following(passed, after=report["kata"])
+    if then is None:
+        return _("That was the last open kata of the course.")
+    sentence = _("`kata start {kata}`: {title}, {minutes} min")
+    return sentence.format(kata=then.id, title=then.title[app.lang], minutes=then.minutes)
+
+
+def record(app: App, name: str, request: "session.Request", report: dict[str, Any]) -> None:
+    """Put an attempt into the history under its name; where that cannot be used, say so."""
+    app.ask(
+        lambda history: history.record(name, request.source, report, whole=not request.case),
+        None,
+        _("This attempt is not in your history."),
+    )

@@ -1,0 +1,117 @@
+"""Help pages and usage errors in the reader's language, click's own words among them."""
+
+import copy
+import gettext
+import inspect
+import os
+from collections.abc import Iterable, Sequence
+
+import click
+
+from grader.language import CATALOGUES, DOMAIN, _, from_locale, marked, recognised, use
+from grader.text import cells, lines
+
+
+def speak(arguments: Sequence[str]) -> None:
+    """Choose the language before anything is parsed, so that what cannot be parsed is told in it."""
+    asked = (_value_of("--lang", arguments), os.environ.get("KATA_LANG", ""))
+    lang = next(filter(None, map(recognised, asked)), from_locale())
+    use(lang)
+    if lang == "en":
+        gettext.textdomain("messages")
+        return
+    # click asks gettext for its sentences; ours come from the catalogue that has them as well.
+    gettext.bindtextdomain(DOMAIN, CATALOGUES)
+    gettext.textdomain(DOMAIN)
+    os.environ["LANGUAGE"] = lang
+
+
+def _value_of(option: str, arguments: Sequence[str]) -> str:
+    for word, following in zip(arguments, (*arguments[1:], ""), strict=True):
+        if word == option:
+            return following
+        if word.startswith(f"{option}="):
+            return word.partition("=")[2]
+    return ""
+
+
+class Formatter(click.HelpFormatter):
+    """click's pages, with lines that fit where characters are two columns wide."""
+
+    def write_heading(self, heading: str) -> None:
+        """Write what stands above a list."""
+        self.write(" " * self.current_indent + _("{heading}:").format(heading=heading) + "\n")
+
+    def write_text(self, text: str) -> None:
+        """Write paragraphs."""
+        super().write_text(_broken(text, self.width - self.current_indent))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """Write terms and what they mean."""
+        rows = list(rows)
+        first = min(max((len(term) for term, _meaning in rows), default=0), col_max) + col_spacing
+        width = max(self.width - first - 2, 10)
+        super().write_dl([(term, _broken(meaning, width)) for term, meaning in rows], col_max, col_spacing)
+
+
+class Context(click.Context):
+    """A context whose pages know wide characters."""
+
+    formatter_class = Formatter
+
+
+class Spoken(click.Command):
+    """A command whose help is written in English and shown in the reader's language."""
+
+    context_class = Context
+
+    def get_short_help_str(self, limit: int = 45) -> str:
+        """Return the line that stands beside its name."""
+        return _(self.short_help) if self.short_help else super().get_short_help_str(limit)
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """Return the option --help, which click translates for good when it makes it."""
+        option = super().get_help_option(ctx)
+        if option is not None:
+            option.help = marked("Show this message and exit.")
+        return option
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the command does."""
+        spoken = copy.copy(self)
+        spoken.help = _(inspect.cleandoc(self.help or ""))
+        click.Command.format_help_text(spoken, ctx, formatter)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options."""
+        records = []
+        for option in self.get_params(ctx):
+            if isinstance(option, click.Option):
+                spoken = copy.copy(option)
+                spoken.help = _(spoken.help or "")
+                records.append(spoken.get_help_record(ctx))
+        with formatter.section(_("Options")):
+            formatter.write_dl([record for record in records if record])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples."""
+        spoken = copy.copy(self)
+        spoken.epilog = "\n".join(map(_, (self.epilog or "").split("\n")))
+        click.Command.format_epilog(spoken, ctx, formatter)
+
+
+class SpokenGroup(Spoken, click.Group):
+    """A group of such commands."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options and the commands."""
+        super().format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
+
+
+def _broken(text: str, width: int) -> str:
+    """Break the paragraphs of a text with wide characters into lines; others are left to click."""
+    if cells(text) == len(text):
+        return text
+    paragraphs = text.split("\n\n")
+    return "\n\n".join(part if part.startswith("\b") else "\n".join(["\b", *lines(part, width)]) for part in paragraphs)

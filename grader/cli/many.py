@@ -1,0 +1,187 @@
+"""Many answers at once: a workspace, a class, a model's samples."""
+
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader import catalog
+from grader.cli.attempt import EXIT_CODES, error_report, finished, graded, keep, record
+from grader.cli.base import App, Target
+from grader.errors import GraderFailed, UsageError
+from grader.language import _
+from grader.text import shown
+from grader.workspace import read_answer
+
+if TYPE_CHECKING:
+    from grader import session
+
+Report = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A file, what it answers, and whether it is the learner's own in the workspace."""
+
+    path: Path
+    target: Target
+    own: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How all of them are graded."""
+
+    case: str
+    device: str
+    seed: int | None
+    jobs: int | None
+    as_json: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of an answer; the code is the one that `kata grade` would have ended with for it alone."""
+
+    answer: Answer
+    request: "session.Request"
+    report: Report
+    code: int
+
+
+def begun(app: App) -> list[Answer]:
+    """Return the answers in the workspace, in the order of the course. Raises UsageError where there is none."""
+    paths = [(app.workspace.path(kata_id), Target(kata_id, debug=False)) for kata_id in catalog.katas()]
+    found = [Answer(path, target, own=True) for path, target in paths if path.exists()]
+    if not found:
+        folder = shown(app.workspace.folder)
+        raise UsageError(
+            _("There is no answer in {folder} yet.").format(folder=folder), _("`kata start KATA` begins one.")
+        )
+    return found
+
+
+def given(app: App, files: Sequence[Path], target_of: Callable[[Path], Target | None]) -> list[Answer]:
+    """Return the answers in these files and folders. Raises UsageError where nobody says what a file answers."""
+    answers = []
+    for path in [found for file in files for found in _files(file)]:
+        target = target_of(path)
+        if target is None:
+            raise UsageError(
+                _("The name of {path} is not that of a kata.").format(path=shown(path)),
+                _("`kata grade KATA --file ...` says what all of them answer."),
+            )
+        answers.append(Answer(path, target, own=_is_same(path, app.workspace.path(target.name))))
+    return answers
+
+
+def grade_many(app: App, answers: Sequence[Answer], options: Options) -> int:
+    """Grade all of them, show each as soon as it is done or all in the end, and return the highest of their codes."""
+    from grader import session  # noqa: PLC0415 - after the errors that cost nothing
+
+    jobs = min(options.jobs or _cores(), len(answers))
+    with session.open() as grader:
+        from grader.pool import as_completed  # noqa: PLC0415 - while torch is loading
+        from grader.show.many import Bar, Row, summary  # noqa: PLC0415 - likewise
+
+        rows = dict[int, Row]()
+        mistakes: Counter[str] = Counter()
+        code = 0
+        results = as_completed(
+            answers, lambda answer: _outcome(app, grader, answer, options), jobs=jobs, stop=grader.cancel
+        )
+        try:
+            with closing(results), nullcontext() if options.as_json else Bar(len(answers)) as bar:
+                for number, found in results:
+                    outcome = _settled(app, found, options)
+                    code = max(code, outcome.code)
+                    if options.as_json:
+                        _print(outcome.report)
+                        continue
+                    rows[number] = Row.of(outcome.report)
+                    mistakes.update(mistake["title"] for mistake in outcome.report["mistakes"][:1])
+                    if bar:
+                        bar.advance(outcome.report)
+        finally:
+            # Ctrl-C, too: what is done is done.
+            if not options.as_json:
+                summary([rows[number] for number in sorted(rows)], len(answers), mistakes)
+    return code
+
+
+def _outcome(app: App, grader: "session.Session", answer: Answer, options: Options) -> Outcome:
+    """Read and grade one answer, in a thread of the pool; nothing but a Cancelled is raised."""
+    from grader import session  # noqa: PLC0415 - it is there long since
+
+    target, source = answer.target, ""
+    unread: UsageError | None = None
+    try:
+        source = read_answer(answer.path)
+    except UsageError as error:
+        unread = error
+    request = session.Request(
+        kata=target.kata,
+        source=source,
+        filename=shown(answer.path),
+        seed=options.seed,
+        case=options.case,
+        device=options.device,
+        lang=app.lang,
+    )
+    try:
+        if unread:
+            raise unread
+        report = graded(grader, request, many=True)
+    except UsageError as error:
+        return Outcome(answer, request, error_report(request, error) | {"verdict": "failed"}, error.exit_code)
+    except GraderFailed as error:
+        report = error_report(request, error)
+    return Outcome(answer, request, report, EXIT_CODES[report["verdict"]])
+
+
+def _settled(app: App, found: Outcome, options: Options) -> Outcome:
+    """Record the learner's own attempts; a stranger's file is none of theirs."""
+    answer, whole = found.answer, not options.case
+    report, _planted = finished(app, answer.target, found.report, whole=whole)
+    if answer.own and found.code != UsageError.exit_code:
+        keep(app, answer.target.name, found.request, own=True)
+        record(app, answer.target.name, found.request, report)
+    return Outcome(answer, found.request, report, found.code)
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """Yield a file itself, or the Python files in a folder and below: none that is hidden or that only Python needs."""
+    if not path.is_dir():
+        yield path
+        return
+    found = []
+    for folder, below, names in os.walk(path):
+        below[:] = [name for name in below if not name.startswith((".", "__"))]
+        found += [Path(folder, name) for name in names if name.endswith(".py") and not name.startswith((".", "__"))]
+    if not found:
+        raise UsageError(_("There is no Python file in {folder}.").format(folder=shown(path)))
+    yield from sorted(found)
+
+
+def _cores() -> int:
+    # A container or `taskset` may leave us fewer than the machine has.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    try:
+        return path.samefile(other)
+    except OSError:
+        return False
+
+
+def _print(report: Report) -> None:
+    click.echo(json.dumps(report))
+    sys.stdout.flush()

@@ -1,0 +1,181 @@
+"""The catalogues of the tool's own sentences: found in the code, kept in .po files, compiled into .mo files.
+
+`make messages` adds what is new, drops what is gone and compiles; what is then left to translate it names.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import struct
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from string import Formatter
+from typing import Final
+
+from grader.language import CATALOGUES, DOMAIN, LANGUAGES
+
+PACKAGE: Final = Path(__file__).resolve().parent.parent
+SPOKEN: Final = ("_", "marked", "plural")
+CLICK: Final = "click"
+"""Where a sentence comes from that click hands to gettext itself; such entries are kept by hand."""
+
+_HEADER: Final = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n"{plural}\\n"\n'
+_PLURAL: Final = {"zh": "Plural-Forms: nplurals=1; plural=0;"}
+_MAGIC: Final = 0x950412DE
+
+Key = tuple[str, ...]
+"""One sentence, or its two forms for one and many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A sentence in another language, and the files in which it stands in English."""
+
+    text: str
+    files: tuple[str, ...]
+
+
+def sentences(package: Path = PACKAGE) -> dict[Key, tuple[str, ...]]:
+    """Return every sentence in the code that a reader may see, with the files in which it stands."""
+    found: dict[Key, list[str]] = {}
+    for file in sorted(package.rglob("*.py")):
+        name = file.relative_to(package.parent).as_posix()
+        for key in _spoken(ast.parse(file.read_text(encoding="utf-8")), is_cli=file.parent.name == "cli"):
+            if name not in found.setdefault(key, []):
+                found[key].append(name)
+    return {key: tuple(files) for key, files in found.items()}
+
+
+def catalogue(lang: str) -> Path:
+    """Return the .po file of a language."""
+    return CATALOGUES / lang / "LC_MESSAGES" / f"{DOMAIN}.po"
+
+
+def read(file: Path) -> dict[Key, Entry]:
+    """Read a .po file as `write` writes it."""
+    blocks = file.read_text(encoding="utf-8").strip().split("\n\n")[1:] if file.is_file() else []
+    return dict(map(_entry, blocks))
+
+
+def write(file: Path, entries: dict[Key, Entry], lang: str) -> None:
+    """Write a .po file."""
+    blocks = [_HEADER.format(plural=_PLURAL[lang])]
+    for key, entry in entries.items():
+        lines = [f"#: {name}" for name in entry.files]
+        lines += [f"{word} {_quoted(text)}" for word, text in zip(("msgid", "msgid_plural"), key, strict=False)]
+        lines.append(f"{'msgstr[0]' if len(key) > 1 else 'msgstr'} {_quoted(entry.text)}")
+        blocks.append("\n".join(lines) + "\n")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join(blocks), encoding="utf-8")
+
+
+def compiled(entries: dict[Key, Entry], lang: str) -> bytes:
+    """Return the .mo file: a table of sentences and one of translations, sorted, as gettext reads them."""
+    texts = {"": f"Content-Type: text/plain; charset=UTF-8\n{_PLURAL[lang]}\n"}
+    texts |= {"\0".join(key): entry.text for key, entry in entries.items() if entry.text}
+    pairs = sorted((key.encode(), text.encode()) for key, text in texts.items())
+    start = 7 * 4
+    offset = start + 16 * len(pairs)
+    tables = data = b""
+    for text in (*(pair[0] for pair in pairs), *(pair[1] for pair in pairs)):
+        tables += struct.pack("<II", len(text), offset + len(data))
+        data += text + b"\0"
+    return struct.pack("<7I", _MAGIC, 0, len(pairs), start, start + 8 * len(pairs), 0, offset) + tables + data
+
+
+def problems(lang: str) -> Iterator[str]:
+    """Yield what is wrong with the catalogue of a language, a sentence each."""
+    file, found = catalogue(lang), sentences()
+    entries = read(file)
+    for key in found.keys() - entries.keys():
+        yield f"{found[key][0]}: {key[0]!r} is not in the catalogue: make messages"
+    for key, entry in entries.items():
+        if key not in found and entry.files != (CLICK,):
+            yield f"{file.name}: {key[0]!r} stands nowhere in the code: make messages"
+        elif not entry.text.strip():
+            yield f"{file.name}: {key[0]!r} has no translation"
+        elif placeholders(entry.text) != placeholders(key[-1]):
+            yield f"{file.name}: {key[0]!r} and its translation have different placeholders"
+    if file.with_suffix(".mo").read_bytes() != compiled(entries, lang):
+        yield f"{file.with_suffix('.mo').name} is not what {file.name} compiles to: make messages"
+
+
+def placeholders(text: str) -> set[str]:
+    """Return the names in braces of a sentence."""
+    return {name for _text, name, _format, _conversion in Formatter().parse(text) if name is not None}
+
+
+def update(lang: str) -> list[str]:
+    """Bring the files of a language up to date and return the sentences that have no translation yet."""
+    file, found = catalogue(lang), sentences()
+    known = read(file)
+    entries = {key: Entry(known[key].text if key in known else "", files) for key, files in found.items()}
+    entries |= {key: entry for key, entry in known.items() if entry.files == (CLICK,) and key not in found}
+    write(file, entries, lang)
+    file.with_suffix(".mo").write_bytes(compiled(entries, lang))
+    return [key[0] for key, entry in entries.items() if not entry.text]
+
+
+def _spoken(tree: ast.Module, *, is_cli: bool) -> Iterator[Key]:
+    nodes = [node for node in ast.walk(tree) if isinstance(node, (ast.Call, ast.FunctionDef))]
+    for node in sorted(nodes, key=lambda node: (node.lineno, node.col_offset)):
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Name) and node.func.id in SPOKEN:
+                texts = [arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)]
+                if texts and texts[0]:
+                    yield tuple(texts)
+            elif is_cli:
+                yield from ((text,) for text in _help_texts(node))
+        elif is_cli and isinstance(node, ast.FunctionDef) and any(map(_makes_a_command, node.decorator_list)):
+            yield (inspect.cleandoc(ast.get_docstring(node) or ""),)
+
+
+def _help_texts(call: ast.Call) -> Iterator[str]:
+    for keyword in call.keywords:
+        if keyword.arg in ("help", "short_help") and isinstance(keyword.value, ast.Constant):
+            yield str(keyword.value.value)
+
+
+def _makes_a_command(decorator: ast.expr) -> bool:
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return isinstance(called, ast.Attribute) and called.attr in ("command", "group")
+
+
+def _entry(block: str) -> tuple[Key, Entry]:
+    files: list[str] = []
+    texts: list[tuple[str, str]] = []
+    for line in block.splitlines():
+        if line.startswith("#: "):
+            files.append(line[3:])
+        elif line.startswith('"'):
+            word, text = texts[-1]
+            texts[-1] = (word, text + ast.literal_eval(line))
+        else:
+            word, _space, quoted = line.partition(" ")
+            texts.append((word, ast.literal_eval(quoted)))
+    key = tuple(text for word, text in texts if word.startswith("msgid"))
+    return key, Entry(texts[-1][1], tuple(files))
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    if "\n" not in text:
+        return f'"{escaped}"'
+    lines = escaped.replace("\n", "\\n\n").splitlines()
+    return "\n".join(['""', *(f'"{line}"' for line in lines)])
+
+
+def main() -> int:
+    """Bring all catalogues up to date; ends with 1 where something is left to translate."""
+    left = {lang: update(lang) for lang in LANGUAGES if lang != "en"}
+    for lang, open_sentences in left.items():
+        for sentence in open_sentences:
+            print(f"{lang}: {sentence!r} has no translation yet", file=sys.stderr)  # noqa: T201 - for authors
+    return int(any(left.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""What the cases of a kata say, and whether all of it is there in the other languages."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from grader.catalog import Kata
+from grader.judge.translations import Translations, load
+from grader.language import LANGUAGES
+from grader.sandbox.sentences import placeholders
+
+SENTENCE_AT = {"same": 2, "close": 2, "that": 1, "at_most": 2, "no_loop": 3}
+"""Where the methods of ``check`` take their sentence."""
+
+
+def problems(kata: Kata) -> Iterator[str]:
+    """Yield what is missing, what belongs to nothing and what has other placeholders, a sentence each."""
+    tree = ast.parse((kata.solution / "cases.py").read_text(encoding="utf-8"))
+    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
+    said = set(sentences(tree))
+    for lang in LANGUAGES:
+        if lang != "en":
+            name = f"cases.{lang}.toml"
+            if not (kata.solution / name).is_file():
+                yield f"{name} is missing"
+                continue
+            yield from (f"{name}: {problem}" for problem in _problems(load(kata, lang), functions, said))
+
+
+def sentences(tree: ast.Module) -> Iterator[str]:
+    """Yield every sentence that the cases hand to ``check``, with ``{}`` for what is filled in."""
+    for function in tree.body:
+        for call in ast.walk(function):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in SENTENCE_AT:
+                at = SENTENCE_AT[call.func.attr]
+                given = [keyword.value for keyword in call.keywords if keyword.arg == "sentence"]
+                for expression in given or call.args[at : at + 1]:
+                    yield from _texts(expression, function, tree)
+
+
+def template(text: ast.Constant | ast.JoinedStr) -> str:
+    """Return a text with ``{}`` for what is filled in."""
+    parts = text.values if isinstance(text, ast.JoinedStr) else [text]
+    return "".join(
+        str(part.value).replace("{", "{{").replace("}", "}}") if isinstance(part, ast.Constant) else "{}"
+        for part in parts
+    )
+
+
+def _texts(expression: ast.expr, function: ast.stmt, tree: ast.Module) -> Iterator[str]:
+    """Yield the texts that an expression can be: itself, or what a name stands for, in a helper for its callers."""
+    if isinstance(expression, ast.JoinedStr) or (
+        isinstance(expression, ast.Constant) and isinstance(expression.value, str)
+    ):
+        yield template(expression)
+    elif isinstance(expression, ast.IfExp):
+        yield from _texts(expression.body, function, tree)
+        yield from _texts(expression.orelse, function, tree)
+    elif isinstance(expression, ast.Name):
+        for node in ast.walk(function):
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == expression.id:
+                yield from _texts(node.value, function, tree)
+        names = [argument.arg for argument in function.args.args] if isinstance(function, ast.FunctionDef) else []
+        if expression.id in names:
+            yield from _handed_over(function, names.index(expression.id), tree)
+
+
+def _handed_over(function: ast.stmt, at: int, tree: ast.Module) -> Iterator[str]:
+    name = getattr(function, "name", "")
+    for caller in tree.body:
+        for call in ast.walk(caller):
+            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == name:
+                for expression in call.args[at : at + 1]:
+                    yield from _texts(expression, caller, tree)
+
+
+def _problems(texts: Translations, functions: list[str], said: set[str]) -> Iterator[str]:
+    for table, keys in (("titles", functions), ("why", functions), ("sentences", said)):
+        entries = getattr(texts, table)
+        yield from (f"[{table}] lacks {key!r}" for key in keys if key not in entries)
+        yield from (f"[{table}] has {key!r}, which belongs to nothing" for key in entries if key not in keys)
+    for english, translation in texts.sentences.items():
+        if sorted(placeholders(english)) != sorted(placeholders(translation)):
+            yield f"[sentences] {english!r} and its translation have different placeholders"

@@ -1,0 +1,122 @@
+"""What an answer did in a case, and whether something else does the same there."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from grader.judge.cases import CaseOutcome, again
+from grader.judge.compare import agree
+from grader.judge.failure import Failure, Satisfied
+from grader.judge.grading import Grading
+from grader.judge.lanes import Header, Local, Tensors
+from grader.judge.observed import tensor_nodes
+from grader.judge.results import Exchange
+from grader.sandbox.executor import AnswerError
+from grader.sandbox.host import Reply
+from grader.sandbox.observe import SIMULATED
+from grader.sandbox.wire import Unpacker
+
+COMPARABLE: Final = frozenset(("value", "built", "error", "missing"))
+
+
+class Different(BaseException):
+    """Something else was done than the answer did."""
+
+
+def is_comparable(case: CaseOutcome) -> bool:
+    """Whether all that the answer did in a case can be done again here."""
+    check = case.check
+    if case.variant.device not in ("cpu", SIMULATED):
+        return False
+    if check is None or not check.exchanges:
+        return case.recall is not None
+    settled = [exchange for exchange in check.exchanges if exchange.settled]
+    return bool(settled) and all(exchange.reply["kind"] in COMPARABLE for exchange in settled)
+
+
+def reproduces(grading: Grading, implementation: Local, case: CaseOutcome) -> bool:
+    """Whether an implementation does, operation by operation, what the answer did in a case."""
+    check = case.checked
+    assert check is not None
+    recorded = [exchange for exchange in check.exchanges if exchange.settled]
+    if case.variant.cost and (case.failure is None or case.failure.kind == "cost"):
+        return _costs_as_much(grading, implementation, case, recorded)
+    return all(_same(*request(implementation, *exchange.sent), exchange) for exchange in recorded)
+
+
+def request(implementation: Local, header: Header, tensors: Tensors) -> Reply:
+    """Do one operation as a sandbox would; what it raises is a reply."""
+    try:
+        return implementation.request(header, tensors)
+    except AnswerError as error:
+        return {"kind": "missing", "message": str(error)}, {}
+    except Exception as error:  # noqa: BLE001 - a mistake may raise whatever an answer may
+        bases = [f"{base.__module__}.{base.__qualname__}" for base in type(error).__mro__]
+        return {"kind": "error", "type": type(error).__name__, "message": str(error), "bases": bases}, {}
+
+
+class _Replay:
+    """An implementation in the place of the answer, as long as it does the same."""
+
+    def __init__(self, implementation: Local, recorded: list[Exchange]) -> None:
+        self._implementation, self._recorded = implementation, recorded
+        self._at = 0
+
+    def submit(self, header: Header, tensors: Tensors) -> Any:
+        """Do one operation. Raises Different."""
+        if self._at == len(self._recorded):
+            raise Different
+        recorded = self._recorded[self._at]
+        self._at += 1
+        reply = request(self._implementation, header, tensors)
+        if not _same(*reply, recorded):
+            raise Different
+        return reply
+
+    def wait(self, asked: Any) -> Reply:
+        """Return what was done already."""
+        done: Reply = asked
+        return done
+
+
+def _costs_as_much(grading: Grading, implementation: Local, case: CaseOutcome, recorded: list[Exchange]) -> bool:
+    """Counts need not be equal to the last multiplication: what must be the same is what the case says of them."""
+    try:
+        again(case, grading, _Replay(implementation, recorded))
+    except (Different, Satisfied):
+        return False
+    except Failure as failure:
+        return case.failure is not None and failure.kind == case.failure.kind
+    return case.failure is None
+
+
+def _same(reply: Header, tensors: Tensors, recorded: Exchange) -> bool:
+    theirs = recorded.reply
+    if reply["kind"] != theirs["kind"]:
+        return False
+    if reply["kind"] == "error":
+        return bool(reply["type"] == theirs.get("type"))
+    if reply["kind"] == "built":
+        return bool(reply["parameters"] == theirs.get("parameters"))
+    if reply["kind"] != "value":
+        return True
+    tree = Unpacker(tensors)
+    if sorted(reply["modified"]) != sorted(theirs.get("modified", [])) or not agree(
+        tree.unpack(reply["value"]), recorded.value
+    ):
+        return False
+    if _habits(reply) != _habits(theirs):
+        return False
+    grads = {name: tree.unpack(node) for name, node in reply.get("grads", [])}
+    return all(agree(grads[name], grad) for name, grad in recorded.grads.items() if name in grads)
+
+
+def _habits(reply: Header) -> tuple[bool, bool, list[Any]]:
+    """Whether something forbidden was called or copied to the host, and where the results live."""
+    given = reply.get("seen")
+    seen = given if type(given) is dict else {}
+    return (
+        bool(seen.get("forbidden")),
+        bool(seen.get("traffic")),
+        [node.get("device") for node in tensor_nodes(reply["value"])],
+    )

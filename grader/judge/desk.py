@@ -1,0 +1,145 @@
+"""What a judge keeps between gradings of one kata: cases, reference, bank of mistakes, and a plan for the next answer.
+
+Nothing of an answer is kept.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+from grader.catalog import Kata
+from grader.judge.cases import Case, CaseOutcome, Run
+from grader.judge.collect import cases_of
+from grader.judge.diagnose import Bank
+from grader.judge.grading import Grading, Model
+from grader.judge.plan import Plan
+from grader.language import current
+from grader.sandbox.keeper_line import LANES, KeeperLine, NoSandboxes
+
+
+class Desk:
+    """The judge's desk for one kata."""
+
+    def __init__(self, kata: Kata, keeper: KeeperLine, call_seconds: float | None) -> None:
+        self.lang = current()
+        self._stamp = stamp(kata)
+        self.kata = dataclasses.replace(kata, call_seconds=call_seconds) if call_seconds is not None else kata
+        self._keeper = keeper
+        self.wanted = False
+        """Whether a plan shall be made although nothing was graded yet."""
+        self._plan: Plan | None = None
+        self._next: Plan | None = None
+        self._steps: Iterator[None] | None = None
+        self._used = True
+
+    @cached_property
+    def cases(self) -> list[Case]:
+        """The cases of the kata."""
+        return cases_of(self.kata.solution / "cases.py", self.model.texts)
+
+    @cached_property
+    def model(self) -> Model:
+        """The reference."""
+        return Model(self.kata)
+
+    @cached_property
+    def bank(self) -> Bank:
+        """The known mistakes."""
+        return Bank(self.model)
+
+    def grading(self, source: str, filename: str, seed: int) -> Grading:
+        """Begin a grading; its sandboxes start while the reference is read."""
+        if "model" not in self.__dict__:
+            self._ask_for_sandboxes()
+        return Grading(self.kata, source, filename, seed, self._keeper, self.model)
+
+    def is_outdated(self) -> bool:
+        """Whether somebody has changed the kata since."""
+        return stamp(self.kata) != self._stamp
+
+    def seed_for(self, request: dict[str, Any]) -> int:
+        """Return the seed that was asked for, a fresh one else."""
+        seed: int | None = request["seed"]
+        return seed if seed is not None else fresh_seed()
+
+    # --- preparing
+
+    def plan_for(self, request: dict[str, Any]) -> Plan | None:
+        """Return the plan for a request; None where it must do without.
+
+        The first grading of a judge does not wait for a plan; one that is asked for in a row of many makes it first.
+        """
+        if request["device"] not in ("", "cpu", "sim"):
+            return None
+        if self._plan is None and request.get("many"):
+            while self._plan is None and self._make():
+                pass
+        seed = request["seed"]
+        return self._plan if self._plan is not None and seed in (None, self._plan.seed) else None
+
+    def used(self, plan: Plan | None) -> None:
+        """Note that a grading is over: when there is time, new inputs are drawn."""
+        self.wanted = True
+        self._used = self._used or plan is not None
+
+    def prepare_a_little(self) -> bool:
+        """Take one step towards the next grading. Returns whether there may be more to do."""
+        try:
+            return self._step()
+        except Exception:  # noqa: BLE001 - the next grading does without a plan, and tells what is wrong
+            self.wanted, self._plan, self._steps = False, None, None
+            return False
+
+    def _step(self) -> bool:
+        if not self.wanted:
+            return False
+        if self._ask_for_sandboxes():
+            return True
+        return self._used and self._make()
+
+    def _make(self) -> bool:
+        """Prepare one more run; the plan takes effect when it is whole."""
+        if self._steps is None:
+            self._next = Plan(fresh_seed())
+            grading = Grading(self.kata, "", "", self._next.seed, NoSandboxes(), self.model)
+            self._steps = self._next.steps(grading, self.cases)
+        if next(self._steps, _END) is _END:
+            self._plan, self._next, self._steps, self._used = self._next, None, None, False
+            return False
+        return True
+
+    def _ask_for_sandboxes(self) -> bool:
+        missing = [lane for lane in LANES if not self._keeper.promised(lane)]
+        for lane in missing:
+            self._keeper.ask(lane, cpu_seconds=self.kata.grading_seconds)
+        return bool(missing)
+
+
+_END: Any = object()
+
+
+def wanted(runs: list[Run], text: str) -> list[Run]:
+    """Return the runs and, of these, the outcomes whose id or title has a text."""
+    if not text:
+        return runs
+
+    def fits(outcome: CaseOutcome) -> bool:
+        names = (outcome.id, outcome.id.replace("_", " "), outcome.title)
+        return any(text in name.lower() for name in names)
+
+    return [run for run in runs if run.keep(fits)]
+
+
+def stamp(kata: Kata) -> list[tuple[int, int]]:
+    """Return what changes when a file of a kata does."""
+    files = sorted((*kata.solution.iterdir(), kata.folder / "kata.toml"))
+    return [(file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.is_file()]
+
+
+def fresh_seed() -> int:
+    """Return a seed that nobody can foresee."""
+    return secrets.randbelow(2**31)

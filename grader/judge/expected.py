@@ -1,0 +1,135 @@
+"""What a passing reply looks like, worked out before it comes: most replies are judged by one comparison of numbers.
+
+Whatever differs from the picture in any way is judged in the long way, which alone decides what is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import torch
+
+from grader.judge.compare import SMALLEST_SCALE, tolerance
+from grader.sandbox.wire import Tree, WireError, dtype_name, load
+
+_NUMBERS: Final = torch.float64
+_TENSOR: Final = "tensor"
+
+
+class Expectation:
+    """The reply to one call that can be accepted at a glance."""
+
+    def __init__(
+        self, want: Tree, grads: dict[str, torch.Tensor | None], dtype: torch.dtype, device: str, *, grad: bool
+    ) -> None:
+        """Picture the reply.
+
+        ``want`` is the reference's result in float64, ``grads`` its gradients by name, ``dtype`` is that of the
+        variant, ``device`` where results must be ("" for anywhere), ``grad`` whether they must carry a graph.
+        """
+        self._device, self._grad = device, grad
+        self._dtype = dtype
+        self._shape = self._template(want)
+        self._grads = list(grads)
+        leaves: list[torch.Tensor] = []
+        _collect(want, leaves)
+        self._results = len(leaves)
+        leaves += [grad for grad in grads.values() if grad is not None]
+        self._without = {name for name, grad in grads.items() if grad is None}
+        self._leaves = [(dtype_name(self._dtype_of(leaf)), list(leaf.shape), leaf.numel()) for leaf in leaves]
+        self._want: dict[str, torch.Tensor] = {}
+        self._allowed: dict[str, torch.Tensor] = {}
+        for heap in {heap for heap, _, _ in self._leaves}:
+            parts = [leaf for leaf, (name, _, _) in zip(leaves, self._leaves, strict=True) if name == heap]
+            flat = [part.reshape(-1).to(_NUMBERS) for part in parts]
+            self._want[heap] = torch.cat(flat)
+            self._allowed[heap] = torch.cat(
+                [torch.full_like(f, self._slack(p)) for f, p in zip(flat, parts, strict=True)]
+            )
+
+    def met(self, reply: dict[str, Any], payload: bytes) -> bool:
+        """Whether a reply is what was expected, with nothing to remark upon."""
+        try:
+            return self._met(reply, payload)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError, WireError, OverflowError):
+            return False  # malformed: the long way says what is wrong with it
+
+    def _met(self, reply: dict[str, Any], payload: bytes) -> bool:
+        if (
+            reply["kind"] != "value"
+            or reply["modified"]
+            or any(found for name, found in reply["seen"].items() if name != "asked")
+        ):
+            return False
+        nodes: list[dict[str, Any]] = []
+        if not self._fits(reply["value"], self._shape, nodes):
+            return False
+        if self._grad:
+            if any((node["grad"] is True) != (node["t"] == dtype_name(self._dtype)) for node in nodes):
+                return False
+            given = dict(reply["grads"])
+            for name in self._grads:
+                if (given[name] is None) != (name in self._without):
+                    return False
+                if name not in self._without:
+                    nodes.append(given[name])
+        return self._agree(nodes, load(payload))
+
+    def _agree(self, nodes: list[dict[str, Any]], heaps: dict[str, torch.Tensor]) -> bool:
+        places: dict[str, list[tuple[int, int]]] = {heap: [] for heap in self._want}
+        for index, (node, (heap, shape, length)) in enumerate(zip(nodes, self._leaves, strict=True)):
+            if node["t"] != heap or node["shape"] != shape or "order" in node or "expand" in node:
+                return False
+            if self._device and index < self._results and node["device"].partition(":")[0] != self._device:
+                return False
+            places[heap].append((node["at"], length))
+        for heap, want in self._want.items():
+            got = _gathered(heaps[heap], places[heap])
+            if got.shape != want.shape or not bool(((got.to(_NUMBERS) - want).abs_() <= self._allowed[heap]).all()):
+                return False
+        return True
+
+    def _dtype_of(self, leaf: torch.Tensor) -> torch.dtype:
+        return self._dtype if leaf.dtype == torch.float64 else leaf.dtype
+
+    def _slack(self, leaf: torch.Tensor) -> float:
+        relative = tolerance(self._dtype_of(leaf))
+        return relative * max(float(leaf.abs().max()), SMALLEST_SCALE) if relative and leaf.numel() else 0.0
+
+    def _template(self, want: Tree) -> Any:
+        if isinstance(want, torch.Tensor):
+            return _TENSOR
+        if isinstance(want, (tuple, list)):
+            return [self._template(item) for item in want]
+        if want is None or isinstance(want, (bool, int)):
+            return (want,)
+        return ()  # anything else takes the long way
+
+    def _fits(self, node: Any, template: Any, found: list[dict[str, Any]]) -> bool:
+        if template is _TENSOR:
+            found.append(node)
+            return True
+        if isinstance(template, tuple):
+            return bool(template) and type(node) is type(template[0]) and node == template[0]
+        items = node["p"] if "p" in node else node["l"]
+        return len(items) == len(template) and all(
+            self._fits(item, part, found) for item, part in zip(items, template, strict=True)
+        )
+
+
+def _collect(want: Tree, leaves: list[torch.Tensor]) -> None:
+    if isinstance(want, torch.Tensor):
+        leaves.append(want)
+    elif isinstance(want, (tuple, list)):
+        for item in want:
+            _collect(item, leaves)
+
+
+def _gathered(heap: torch.Tensor, places: list[tuple[int, int]]) -> torch.Tensor:
+    """Return the numbers of a heap in the order of these places; as they lie, where that is it."""
+    at = 0
+    for start, length in places:
+        if start != at:
+            return torch.cat([heap.narrow(0, start, length) for start, length in places])
+        at += length
+    return heap.narrow(0, 0, at)

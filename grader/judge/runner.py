@@ -1,0 +1,176 @@
+"""Runs the cases against the answer: prepared ones all at once, the others one after the other."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Final
+
+from grader.judge.cases import Case, CaseOutcome, Run
+from grader.judge.check import Check, Twin
+from grader.judge.failure import Failure
+from grader.judge.grading import Grading
+from grader.judge.lanes import Backend
+from grader.judge.numbers import Numbers
+from grader.judge.plan import Plan, Prepared, Replies
+from grader.language import _
+from grader.sandbox.host import Lost
+from grader.sandbox.observe import SIMULATED
+from grader.sandbox.sentences import in_words
+
+RUNS_AHEAD: Final = 12
+MOST_RESTARTS: Final = 20
+
+
+class Runner:
+    """Runs cases against the answer, ahead of their judgement."""
+
+    def __init__(self, grading: Grading, on_outcome: Callable[[CaseOutcome], None]) -> None:
+        self._grading, self._on_outcome = grading, on_outcome
+        self._open: deque[Run] = deque()
+        self._first: Check | None = None
+        self._case: Case | None = None
+
+    def run(self, runs: list[Run]) -> None:
+        """Ask for one run after the other, and judge the oldest ones that are open."""
+        for run in runs:
+            self._run(run)
+        self._finish_all()
+
+    def _finish_all(self) -> None:
+        while self._open:
+            self._finish(self._open.popleft())
+
+    def replay(self, runs: list[Run], plan: Plan) -> None:
+        """Ask for all that was prepared for these runs at once, and judge the replies as they come."""
+        answer = self._grading.answer
+        by_number = {run.number: run for run in runs}
+        left: list[tuple[Run, Run]] = []
+        asked: list[tuple[Run, Prepared]] = []
+        for run in sorted(runs, key=lambda run: run.outcome.family == "device"):  # see LANE_OF_FAMILY
+            ready = plan.runs[run.number - 1]
+            representative = by_number.get(ready.represented_by + 1)
+            if representative is not None:
+                left.append((run, representative))
+                continue
+            if run.outcome.variant.device == SIMULATED:
+                answer.ask_for_device()
+            lane = answer.lane(run.outcome.family)
+            run.outcome.tickets = [lane.send(message) for message in ready.messages]
+            asked.append((run, ready))
+        for name in {run.outcome.family for run, _ready in asked}:
+            answer.lane(name).flush()
+        for run, ready in asked:
+            if not self._skips(run):
+                self._judge(run, ready)
+        for run, representative in left:
+            if representative.outcome.outcome == "passed":
+                run.outcome.aside = True
+                self._close(run)
+            else:
+                self._run(run)
+        self._finish_all()
+
+    # --- prepared
+
+    def _judge(self, run: Run, ready: Prepared) -> None:
+        outcome, tickets = run.outcome, run.outcome.tickets
+        lane = self._grading.answer.lane(outcome.family)
+        replies = Replies(lane, ready, tickets)
+        if ready.at_a_glance and all(map(lane.answered, tickets)) and ready.met(tickets):
+            self._passed(run, ready)
+            return
+        if self._begin(run, replies, ready):
+            self._finish(run)
+        else:
+            self._close(run)
+
+    def _passed(self, run: Run, ready: Prepared) -> None:
+        main = run.outcome
+        lane, tickets = self._grading.answer.lane(main.family), main.tickets
+
+        def recall() -> Check:
+            check = self._check(run, Replies(lane, ready, tickets), ready)
+            main.case.function(check, Numbers(self._grading.seed, main.case.stream))
+            check.settle()
+            self._grading.reference.release(check.handles)
+            return check
+
+        main.recall = recall
+        for outcome in run.outcomes:
+            if outcome is not main:
+                outcome.recall = lambda: main.checked  # type: ignore[assignment]
+        self._close(run)
+
+    # --- one by one
+
+    def _run(self, run: Run) -> None:
+        outcome = run.outcome
+        if self._skips(run):
+            return
+        lane = self._grading.answer.lane(outcome.family)
+        if outcome.case is not self._case:
+            self._first, self._case = None, outcome.case
+        if self._begin(run, lane, self._first):
+            lane.flush()
+            self._open.append(run)
+        else:
+            self._close(run)
+        self._first = self._first or outcome.check
+        while self._open and (lane.careful or len(self._open) > RUNS_AHEAD):
+            self._finish(self._open.popleft())
+
+    def _skips(self, run: Run) -> bool:
+        """Skip a run on the simulated device where there is none."""
+        outcome = run.outcome
+        if outcome.variant.device != SIMULATED or not (problem := self._grading.answer.device_problem()):
+            return False
+        sentence = _("the simulated device does not work here: {problem}").format(problem=in_words(problem))
+        outcome.outcome, outcome.reason = "skipped", sentence
+        for shown in run.outcomes:
+            self._on_outcome(shown)
+        return True
+
+    def _check(self, run: Run, backend: Backend, twin: Twin | None) -> Check:
+        grading, case = self._grading, run.outcome.case
+        weights = Numbers(grading.seed, f"weights of {case.stream}")
+        return Check(grading, run.outcome.variant, weights, backend, run.number, twin)
+
+    def _begin(self, run: Run, backend: Backend, twin: Twin | None = None) -> bool:
+        """Run the function of the case. Returns whether something is left to be judged."""
+        grading, outcome = self._grading, run.outcome
+        for _attempt in range(MOST_RESTARTS):
+            outcome.check = self._check(run, backend, twin)
+            try:
+                outcome.case.function(outcome.check, Numbers(grading.seed, outcome.case.stream))
+            except Failure as failure:
+                outcome.fail(failure)
+                return False
+            except Lost:
+                grading.reference.release(outcome.check.handles)
+                backend, twin = grading.answer.lane(outcome.family), None
+                continue
+            return True
+        raise RuntimeError(f"{outcome.id} was lost {MOST_RESTARTS} times")
+
+    def _finish(self, run: Run) -> None:
+        for _attempt in range(MOST_RESTARTS):
+            assert run.outcome.check is not None
+            try:
+                run.outcome.check.settle()
+            except Failure as failure:
+                run.outcome.fail(failure)
+            except Lost:  # it stood behind one that ended the sandbox
+                self._grading.reference.release(run.outcome.check.handles)
+                if self._begin(run, self._grading.answer.lane(run.outcome.family)):
+                    continue
+            break
+        else:
+            raise RuntimeError(f"{run.outcome.id} was lost {MOST_RESTARTS} times")
+        self._close(run)
+
+    def _close(self, run: Run) -> None:
+        for outcome in run.close():
+            self._on_outcome(outcome)
+        if run.outcome.check is not None:
+            self._grading.reference.release(run.outcome.check.handles)

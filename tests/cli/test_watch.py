@@ -1,0 +1,350 @@
+"""watch: every save is graded, on a terminal and in a pipe, whatever becomes of the file."""
+
+import json
+import os
+import queue
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import termios
+import time
+
+import pytest
+
+from grader.watch import eye
+
+
+@pytest.fixture
+def watch(tool, terminal):
+    """Return a function that starts `kata watch second` in a terminal."""
+    return lambda *arguments, **more: terminal(tool.process, "watch", *(arguments or ["second"]), **more)
+
+
+def attempts(tool, kata="second", at_least=0):
+    """Return the verdicts in the history, oldest first: they come after what is shown."""
+    deadline = time.monotonic() + 20
+    while True:
+        found = json.loads(tool("status", kata, "--json").stdout)["gradings"]
+        if len(found) >= at_least:
+            return [row["verdict"] for row in found]
+        assert time.monotonic() < deadline
+
+
+def test_each_save_is_graded(tool, watch):
+    """A stub waits, a failure and a pass are shown, kept and recorded as `kata grade` does; q ends with 0."""
+    tool("start", "second")
+    terminal = watch()
+    terminal.until("waiting for your first save")
+    tool.answer("fail\n")
+    terminal.until("checking")
+    terminal.until("first wrong entry [0, 1, 0]")
+    terminal.until("h hint · f whole page · q quit")
+    tool.answer("pass\n")
+    terminal.until("✓ second passed: 2 cases")
+    terminal.until("n next: third")
+    terminal.press("q")
+    assert terminal.end() == 0
+    assert attempts(tool) == ["failed", "passed"]
+    assert tool.kept() == ["fail\n", "pass\n"]
+
+
+def test_without_a_name_the_kata_that_was_touched_last(tool, terminal):
+    """As for `kata grade`, and what is there already is graded at once."""
+    tool("start", "second")
+    tool.answer("pass\n")
+    terminal(tool.process, "watch").until("✓ second passed")
+
+
+def test_a_watch_needs_a_file(tool):
+    """Before `kata start` there is nothing to watch."""
+    assert "`kata start second` begins it." in tool("watch", "second", code=2).stderr
+
+
+def test_the_terminal_is_given_back(tool, watch):
+    """Single keys while it runs; afterwards, by whatever end, everything as before."""
+    tool.answer("pass\n")
+    for end, code in (("q", 0), ("\x03", 130), (signal.SIGTERM, 143)):
+        terminal = watch()
+        terminal.until("q quit")
+        assert not terminal.modes()[3] & (termios.ICANON | termios.ECHO)
+        if isinstance(end, str):
+            terminal.press(end)
+        else:
+            terminal.process.send_signal(end)
+        assert terminal.end() == code
+        assert terminal.modes() == terminal.modes_before
+        assert "Traceback" not in terminal.log
+
+
+def test_stopped_and_continued(tool, terminal):
+    """Ctrl-Z gives the terminal back to the shell; `fg` takes it again and draws the page anew."""
+    tool.answer("pass\n")
+    command = shlex.join([sys.executable, tool.driver.__file__, str(tool.content), "watch", "second"])
+
+    def start(*arguments, environment, **more):
+        return subprocess.Popen(arguments, env=os.environ | environment, **more)
+
+    shell = terminal(start, "sh", "-i", environment={"PS1": "ready> ", "ENV": ""})
+    shell.until("ready> ")
+    shell.press(f"{command}\n")
+    shell.until("q quit")
+    shell.press("\x1a")
+    shell.until("ready> ")
+    shell.press("stty -a\n")
+    modes = shell.until("ready> ").split()
+    assert "icanon" in modes
+    assert "echo" in modes
+    shell.press("fg\n")
+    shell.until("✓ second passed")
+    shell.until("q quit")
+    assert not shell.modes()[3] & termios.ICANON
+    shell.press("q")
+    shell.until("ready> ")
+    shell.press("exit\n")
+    assert shell.end() == 0
+
+
+def test_a_save_by_rename(tool, watch):
+    """Editors that write a new file and move it over the old one are understood."""
+    path = tool.answer("fail\n")
+    terminal = watch()
+    terminal.until("✗ second")
+    backup = path.with_name("second.py~")
+    path.rename(backup)
+    tool.answer("pass\n", "new.py").rename(path)
+    terminal.until("✓ second passed")
+
+
+def test_a_save_that_changes_nothing(tool, watch):
+    """It is not graded again; neither is a file that goes and comes back as it was."""
+    path = tool.answer("fail\n")
+    terminal = watch()
+    terminal.until("✗ second")
+    tool.answer("fail\n")
+    path.unlink()
+    terminal.until("There is no file workspace/second.py. Waiting until it is back.")
+    tool.answer("fail\n")
+    terminal.until("as graded before")
+    tool.answer("pass\n")
+    assert attempts(tool, at_least=2) == ["failed", "passed"]
+
+
+def test_the_folder_is_made_anew(tool, watch):
+    """Not the folder of the beginning counts but the one that has this name."""
+    tool.answer("fail\n")
+    terminal = watch()
+    terminal.until("✗ second")
+    attempts(tool, at_least=1)
+    shutil.rmtree(tool.workspace)
+    terminal.until("Waiting until it is back")
+    tool.answer("pass\n")
+    terminal.until("✓ second passed")
+    tool.answer("fail again\n")
+    terminal.until("✗ second")
+
+
+def test_a_file_that_is_no_text(tool, watch):
+    """It is said, and the next save counts again."""
+    path = tool.answer("fail\n")
+    terminal = watch()
+    terminal.until("✗ second")
+    path.write_bytes(b"\xff")
+    terminal.until("is not UTF-8 text: line 1")
+    tool.answer("pass\n")
+    terminal.until("✓ second passed")
+
+
+def test_a_newer_save_cancels_a_grading(tool, watch):
+    """The stale one leaves no verdict, no version and no attempt."""
+    tool.answer("wait pass\n")
+    terminal = watch()
+    terminal.until("checking")
+    tool.answer("fail\n")
+    terminal.until("✗ second: 1 of 3 cases pass")
+    terminal.press("q")
+    assert terminal.end() == 0
+    assert attempts(tool) == ["failed"]
+    assert tool.kept() == ["fail\n"]
+
+
+def test_quitting_does_not_wait_for_a_grading(tool, watch):
+    """Pressing q in the middle of a long grading ends at once and records nothing."""
+    tool.answer("wait\n")
+    terminal = watch()
+    terminal.until("checking")
+    terminal.press("q")
+    assert terminal.end() == 0
+    assert attempts(tool) == []
+
+
+def test_a_grader_that_fails(tool, watch):
+    """It is not the answer's fault, and the next save has a new session."""
+    tool.answer("error\n")
+    terminal = watch()
+    terminal.until("The grader itself failed, not your answer.")
+    tool.answer("bug\n")
+    terminal.until("ZeroDivisionError")
+    tool.answer("pass\n")
+    terminal.until("✓ second passed")
+
+
+def test_hints(tool, watch):
+    """The key h shows a hint, one further each time; any other key returns to the verdict."""
+    tool.answer("fail\n")
+    terminal = watch()
+    terminal.until("q quit")
+    terminal.press("h")
+    terminal.until("Chosen because of your last grading: mask over heads.")
+    terminal.until("hint 2 of 3")
+    terminal.press("h")
+    terminal.until("hint 1 of 3")
+    terminal.press(" ")
+    terminal.until("✗ second: 1 of 3 cases pass")
+
+
+def test_the_next_kata(tool, watch):
+    """The key n waits for a pass, then begins the next kata and watches it; the arrow keys mean nothing."""
+    tool.answer("fail\n")
+    terminal = watch()
+    terminal.until("q quit")
+    terminal.press("\x1b[A")
+    terminal.press("n")
+    terminal.until("second is not passed yet")
+    tool.answer("pass\n")
+    terminal.until("n next: third")
+    terminal.press("n")
+    terminal.until("third · waiting for your first save")
+    terminal.until("The task.")
+    tool.answer("pass\n", "third.py")
+    terminal.until("✓ third passed")
+    tool.answer("pass, too\n", "second.py")
+    tool.answer("pass, too\n", "third.py")
+    assert attempts(tool, "third", at_least=2) == ["passed", "passed"]
+    assert attempts(tool) == ["failed", "passed"]
+
+
+def test_a_page_that_does_not_fit(tool, watch):
+    """It is cut, f unfolds it, a window that grows shows more."""
+    tool.answer("fail\n")
+    terminal = watch(rows=12)
+    cut = terminal.until("more lines: f")
+    assert "seed 17" not in cut
+    terminal.until("q quit")
+    terminal.press("f")
+    terminal.until("seed 17")
+    terminal.press("f")
+    terminal.until("more lines: f")
+    terminal.resize(80, 60)
+    terminal.until("seed 17")
+
+
+@pytest.mark.parametrize("columns", [24, 40])
+def test_a_narrow_window(tool, watch, columns):
+    """No line is wider than the window."""
+    tool.answer("fail\n")
+    terminal = watch(columns=columns, rows=70)
+    written = terminal.until("q")
+    assert max(len(line) for line in written.splitlines()) <= columns
+    assert "checking" in written
+
+
+def test_no_colour_on_request(tool, watch):
+    """NO_COLOR is obeyed."""
+    tool.answer("fail\n")
+    terminal = watch(environment={"NO_COLOR": "1"})
+    terminal.until("q quit")
+    assert "\x1b[1;31m" not in terminal.log
+    assert "\x1b[36m" not in terminal.log
+
+
+def test_a_pipe_gets_a_line_for_each_verdict(tool):
+    """Without a terminal nothing is cleared and no key is waited for."""
+    tool.answer("fail\n")
+    process = tool.process("watch", "second")
+    try:
+        assert process.stdout.readline() == "✗ second: 1 of 3 cases pass · mask over heads\n".encode()
+        (tool.workspace / "second.py").unlink()
+        assert b"Waiting until it is back." in process.stdout.readline()
+        tool.answer("pass\n")
+        assert process.stdout.readline() == "✓ second passed: 2 cases in 0.21 s\n".encode()
+        tool.answer("error\n")
+        assert "! second · the judge ended without a report." in process.stdout.readline().decode()
+    finally:
+        process.send_signal(signal.SIGINT)
+        output, error = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert output == b""
+    assert error == b"Stopped. Your files are as they were.\n"
+
+
+def test_a_wish_that_cannot_be_fulfilled(tool):
+    """A device that cannot exist is refused as by `kata grade`."""
+    tool.answer("fail\n")
+    assert "none of cpu, cuda, cuda:N, mps" in tool("watch", "second", "--device", "tpu", code=2).stderr
+
+
+@pytest.fixture
+def sights(tmp_path):
+    """An eye on a file, and what it tells."""
+    told = queue.SimpleQueue()
+    path = tmp_path / "folder" / "answer.py"
+    path.parent.mkdir()
+    path.write_text("one\n")
+    looking = eye.Eye(path, told.put)
+    assert told.get(timeout=20).source == "one\n"
+    yield path, told
+    looking.close()
+
+
+def test_a_half_written_file_is_not_told(sights, monkeypatch):
+    """What is empty, ends within a line or within a character is believed only when it stays so."""
+    path, told = sights
+    monkeypatch.setattr(eye, "BREATH_SECONDS", 60.0)
+    for half in (b"", b"two\nthr", b"two\n# \xe4\xb8"):
+        path.write_bytes(half)
+    path.write_text("two\nthree\n")
+    assert told.get(timeout=20).source == "two\nthree\n"
+    assert told.empty()
+
+
+def test_a_file_without_a_last_newline_is_told(sights):
+    """It only takes a moment longer."""
+    path, told = sights
+    path.write_text("two")
+    assert told.get(timeout=20).source == "two"
+
+
+def test_without_events(sights, monkeypatch):
+    """Where the system refuses to send events, looking does."""
+    path, told = sights
+
+    def refused(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("watchfiles.watch", refused)
+    shutil.rmtree(path.parent)
+    assert isinstance(told.get(timeout=20), eye.Gone)
+    path.parent.mkdir()
+    path.write_text("two\n")
+    assert told.get(timeout=20).source == "two\n"
+    before = path.stat()
+    path.write_text("six\n")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert told.get(timeout=20).source == "six\n"
+
+
+def test_the_target_of_a_link(tmp_path):
+    """A link to a file elsewhere is followed, whose folder sends no events here."""
+    told = queue.SimpleQueue()
+    elsewhere = tmp_path / "elsewhere.py"
+    elsewhere.write_text("one\n")
+    (tmp_path / "here").mkdir()
+    link = tmp_path / "here" / "answer.py"
+    link.symlink_to(elsewhere)
+    looking = eye.Eye(link, told.put)
+    assert told.get(timeout=20).source == "one\n"
+    elsewhere.write_text("two\n")
+    assert told.get(timeout=20).source == "two\n"
+    looking.close()
