@@ -21,10 +21,10 @@ _UNSAFE = re.compile(
     "\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
 )
 
-# What a line may be broken between: words with the space behind them, and wide characters.
+# What a line may be broken between: words and wide characters, with what opens and closes around them.
+# ruff: noqa: RUF001 - Chinese punctuation is meant
 _WIDE = r"\u2e80-\u303f\u3400-\u9fff\uff00-\uffef\u201c\u201d\u2026\u2014"
-_PIECES = re.compile(rf"[（《“「\[(]*[{_WIDE}] *|[^\s{_WIDE}]+ *| +")  # noqa: RUF001 - they are meant
-_CLOSING = re.compile(r"[，。；：、！？）」』》”…—]")  # noqa: RUF001 - likewise
+_PIECES = re.compile(rf"[（《“「\[(]*(?:[{_WIDE}]|[^\s{_WIDE}]+)[，。；：、！？）」』》”…—]* *| +")
 
 
 def clean(text: str | bytes, limit: int = 4000) -> str:
@@ -64,12 +64,11 @@ def cells(text: str) -> int:
 def lines(text: str, width: int) -> list[str]:
     """Break a text into lines of at most `width` columns: at spaces, and beside any character that is two columns wide.
 
-    The last two columns are for punctuation that closes something: it begins no line.
+    Punctuation stays with what it opens or closes.
     """
     broken, line = [], ""
     for piece in _PIECES.findall(text.replace("\n", " ")):
-        allowed = width if _CLOSING.match(piece) else width - 2
-        if not line or cells(line) + cells(piece.rstrip()) <= allowed:
+        if not line or cells(line) + cells(piece.rstrip()) <= width:
             line += piece
         else:
             broken.append(line.rstrip())

@@ -95,6 +95,7 @@ def test_planted_files_are_ordinary_code(kata: Kata, tmp_path) -> None:
         assert planted.sound == sound_text(kata)
         assert planted.left_in(planted.source) == list(planted.plants)
         assert planted.left_in(planted.sound) == []
+        assert without_imports(undone(planted)) == without_imports(planted.sound)
     assert len({(tmp_path / f"seed_{seed}.py").read_bytes() for seed in range(UNGRADED)}) > UNGRADED // 5
     assert plant(kata, kata.bugs, 3) == bank(kata.id).plant(kata.bugs, 3)
     for arguments in (("format", "--diff"), ("check", "--select", "F401,F841,E9,W", "--output-format", "concise")):

@@ -38,6 +38,7 @@ def settled(document: dict[str, Any]) -> dict[str, Any]:
     document = {
         **document,
         "seconds": 0.0,
+        "spent": dict.fromkeys(document["spent"], 0.0),
         "sandbox": [],
         "sandbox_gaps": [],
         "versions": dict.fromkeys(document["versions"], ""),
@@ -71,10 +72,12 @@ def test_the_json_document(real, name) -> None:
 def test_the_documentation_names_the_fields() -> None:
     """Each field that docs/report.md shows is one of a real report."""
     page = (GOLDEN.parent.parent / "docs" / "report.md").read_text(encoding="utf-8")
+    page = page.partition("The report of a debug round")[0]
     block = "\n".join(line for line in page.splitlines() if line.startswith("    "))
     shown = set(re.findall(r'"(\w+)":', re.sub(r'"families": \{.*?\}\}', '"families": ""', block)))
     document = json.loads((GOLDEN / "failed.json").read_text(encoding="utf-8"))
     parts = [document, *document["cases"], *document["mistakes"], *document["families"].values(), document["versions"]]
+    parts.append(document["spent"])
     assert shown - {field for part in parts for field in part} == set()
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import landlock, limits
+from grader.server import warm
 from grader.session import Request, Session
 
 HOSTILE = sorted((Path(__file__).parent / "hostile").glob("*.py"))
@@ -78,6 +79,22 @@ def fresh(scratch_home: Path):
 
 
 @pytest.fixture
+def staying(scratch_home: Path, monkeypatch: pytest.MonkeyPatch):
+    """A session with the server that an earlier one has left, as each `kata grade` has it."""
+    monkeypatch.delenv("KATA_SERVER", raising=False)
+    with Session(call_seconds=1.0, stays=True, keep=False) as session:
+        yield session
+
+
+@pytest.fixture(scope="module", autouse=True)
+def stopped(scratch_home: Path):
+    """End the server that stays."""
+    yield
+    for _path, server in warm.servers():
+        assert warm.ask(server, "stop") is not None
+
+
+@pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     """A learner's folder."""
     folder = tmp_path / "workspace"
@@ -131,6 +148,21 @@ def test_in_fresh_processes(name: str, fresh: Session, workspace: Path) -> None:
     """Fresh interpreters serve the same protocol where fork is not to be trusted."""
     report, head = grade(fresh, name, workspace)
     check_report(report, head, workspace)
+
+
+@full_sandbox
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("loop_python", "os_exit", "segfault", "forged_reply", "patched_comparisons", "daemon", "kill_everyone"),
+        *("read_solutions", "read_parent_memory", "network", "rewrite_workspace", "memory_tensor"),
+    ],
+)
+def test_through_a_server_that_stays(name: str, staying: Session, workspace: Path) -> None:
+    """A server that serves one command after the other holds what one for a single command holds."""
+    report, head = grade(staying, name, workspace)
+    check_report(report, head, workspace)
+    assert report["sandbox_gaps"] == []
 
 
 def test_a_daemon_without_seccomp_is_swept(bare: Session, scratch_home: Path, workspace: Path) -> None:

@@ -1,10 +1,11 @@
 """What a learner's text may do to a terminal: nothing."""
+# ruff: noqa: RUF001 - Chinese punctuation is meant
 
 from pathlib import Path
 
 import pytest
 
-from grader.text import clean, shown
+from grader.text import cells, clean, lines, shown
 
 
 @pytest.mark.parametrize(
@@ -63,3 +64,27 @@ def test_a_path_is_shown_from_here(tmp_path: Path, monkeypatch):
     assert shown(tmp_path / "workspace" / "mha.py") == "workspace/mha.py"
     assert shown(Path("a\x1b[31m.py")) == "a.py"
     assert shown(Path("../other.py")) == str(tmp_path.parent / "other.py")
+
+
+@pytest.mark.parametrize(("text", "columns"), [("mha", 3), ("掩码", 4), ("`mask` 是 None。", 16), ("", 0)])
+def test_columns_of_a_text(text, columns):
+    """Chinese characters and full-width punctuation take two columns."""
+    assert cells(text) == columns
+
+
+@pytest.mark.parametrize("width", [12, 20, 31, 80])
+def test_lines_of_a_text_with_wide_characters(width):
+    """Lines fit, no word is cut, no line begins with what closes something, and nothing is lost."""
+    text = "把答案写进 workspace/mha.py，然后运行 kata grade（次数不限）：每一次都会保留。"
+    broken = lines(text, width)
+    words = {"workspace/mha.py", "kata", "grade"}
+    assert all(cells(line) <= width or line.rstrip("，") in words for line in broken)
+    assert "".join(broken).replace(" ", "") == text.replace(" ", "")
+    assert not [line for line in broken[1:] if line[0] in "，。：）"]
+    assert all(any(word in line for line in broken) for word in words)
+
+
+def test_lines_of_an_english_text():
+    """Words are kept whole, and a line break is a space."""
+    assert lines("one two\nthree four", 9) == ["one two", "three", "four"]
+    assert lines("", 10) == [""]

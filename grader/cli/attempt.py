@@ -60,6 +60,8 @@ def error_report(request: "session.Request", error: KataError) -> dict[str, Any]
         "message": error.in_one_line(),
         "cases": [],
         "mistakes": [],
+        "facts": [],
+        "spent": {},
         "families": {},
         "printed": "",
         "seed": request.seed,

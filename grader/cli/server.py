@@ -5,11 +5,17 @@ import json
 import click
 
 from grader.cli.base import KataCommand, examples
+from grader.cli.help import SpokenGroup
 from grader.language import _, plural
 from grader.text import shown
 
 
-@click.group("server", short_help="The server that stays between gradings.", epilog=examples("kata server status"))
+@click.group(
+    "server",
+    cls=SpokenGroup,
+    short_help="The server that stays between gradings.",
+    epilog=examples("kata server status"),
+)
 def server_command() -> None:
     """Look at the server that `kata grade` leaves running, so that the next grading need not import torch.
 
@@ -26,7 +32,7 @@ def status_command(as_json: bool) -> None:
     from grader.server import warm  # noqa: PLC0415 - sockets are for this command alone
 
     found = [
-        {"socket": str(path), **(warm.ask(server, "status") or {"pid": 0, "problem": "does not answer"})}
+        {"socket": str(path), **(warm.ask(server, "status") or {"pid": 0, "problem": _("does not answer")})}
         for path, server in warm.servers()
     ]
     if as_json:

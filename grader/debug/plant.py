@@ -206,7 +206,8 @@ def _apart(candidates: Sequence[list[Hunk]]) -> list[set[int]]:
 
 
 def _overlap(one: Hunk, other: Hunk) -> bool:
-    if one[0] == one[1] or other[0] == other[1]:  # lines that are put in have a place, and no length
+    # Lines that are put in have a place and no length; where lines were taken out, nothing else tells the place.
+    if any(start == end or not new for start, end, new in (one, other)):
         return max(one[0], other[0]) <= min(one[1], other[1])
     return max(one[0], other[0]) < min(one[1], other[1])
 

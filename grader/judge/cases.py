@@ -84,6 +84,8 @@ class CaseOutcome:
     """Goes through the replies once more; where the outcome was judged at a glance and there is no check."""
     tickets: list[Ticket] = field(default_factory=list, repr=False)
     """What was asked of the answer, as far as there is no check that knows."""
+    relied: bool = False
+    """Whether it did not run, because what stands for it has passed: see :mod:`grader.judge.kinds`."""
     aside: bool = False
     """Whether it was read off the run of another variant, which shows what was printed and how long it took."""
 

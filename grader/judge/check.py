@@ -54,7 +54,7 @@ class Twin(Protocol):
     """Another run of the same case, from which the reference's results are known."""
 
     @property
-    def dtype(self) -> torch.dtype:
+    def variant_dtype(self) -> torch.dtype:
         """The dtype of its variant."""
 
     def wanted(self, index: int, carries: list[bool] | None) -> tuple[Tree, dict[str, Any]] | None:
@@ -82,7 +82,7 @@ class Check:
         self.exchanges: list[Exchange] = []
         self.remarks: list[tuple[str, int]] = []
         self.judges = True
-        self.looked = False
+        self.looked = self.expected_an_error = self.asked_for_variant = False
         self.handles: list[int] = []
         self._number, self._twin = number << RUN_BITS, twin
         self.unbuilt: list[Module] = []
@@ -92,11 +92,13 @@ class Check:
     @property
     def dtype(self) -> torch.dtype:
         """The dtype of the variant."""
+        self.asked_for_variant = True
         return self.variant.dtype
 
     @property
     def family(self) -> str:
         """The family of the variant."""
+        self.asked_for_variant = True
         return self.variant.family
 
     @property
@@ -137,7 +139,7 @@ class Check:
     def raises(self, *errors: type[BaseException]) -> Iterator[None]:
         """Expect the call inside to raise one of these."""
         self._look()
-        self._expected = errors
+        self._expected, self.expected_an_error = errors, True
         try:
             yield
         except Satisfied:
@@ -208,7 +210,7 @@ class Check:
         self, header: dict[str, Any], trees: dict[str, Tree], call: str, names: tuple[str, ...], *, compared: bool
     ) -> Result:
         """Ask the answer for one operation; what the reference does is compared later. Inside ``raises`` at once."""
-        answers = {key: cast(mine(tree), self.dtype) for key, tree in trees.items()}
+        answers = {key: cast(mine(tree), self.variant.dtype) for key, tree in trees.items()}
         packer = Packer()
         packed = (
             header
@@ -216,7 +218,7 @@ class Check:
             | {"through": None, "key": self._next_number()}
         )
         packed |= {
-            "dtype": dtype_name(self.dtype),
+            "dtype": dtype_name(self.variant.dtype),
             "device": self.variant.device,
             "trace": self._trace(),
             "inputs": self.variant.watches_inputs,
@@ -236,6 +238,11 @@ class Check:
         """Number a module."""
         self.handles.append(self._next_number())
         return self.handles[-1]
+
+    @property
+    def variant_dtype(self) -> torch.dtype:
+        """The same, for another run."""
+        return self.variant.dtype
 
     def _next_number(self) -> int:
         self._number += 1
@@ -346,15 +353,15 @@ class Check:
             exchange.want, exchange.want_grads = known
         else:
             exchange.want, exchange.want_grads = self.reference(exchange, carries if grad else None)
-        mismatch = comparison.compare(exchange.value, exchange.want, self.dtype, exchange.names)
+        mismatch = comparison.compare(exchange.value, exchange.want, self.variant.dtype, exchange.names)
         if mismatch is not None:
             raise Failure(mismatch.kind, mismatch.message)
         if grad:
-            _compare_gradients(exchange.grads, expected_gradients(exchange), self.dtype)
+            _compare_gradients(exchange.grads, expected_gradients(exchange), self.variant.dtype)
 
     def _known(self, exchange: Exchange, carries: list[bool]) -> tuple[Tree, dict[str, Any]] | None:
         """What the reference returned for the same call in another run of this case."""
-        if self._twin is None or self._twin.dtype != self.dtype or exchange.header.get("stateful"):
+        if self._twin is None or self._twin.variant_dtype != self.variant.dtype or exchange.header.get("stateful"):
             return None
         return self._twin.wanted(self.exchanges.index(exchange), carries if self.variant.grad else None)
 
@@ -370,7 +377,9 @@ class Check:
         Returns its result and, in the family `grad`, gradients by name.
         """
         reference, handle = self.grading.reference, exchange.header["handle"]
-        trees = {key: cast(want(tree), self.dtype, torch.float64, copy=True) for key, tree in exchange.trees.items()}
+        trees = {
+            key: cast(want(tree), self.variant.dtype, torch.float64, copy=True) for key, tree in exchange.trees.items()
+        }
         if exchange.header["op"] == "build":
             reference.build(exchange.header, trees["args"], trees["kwargs"], trees["state"])
             return None, {}

@@ -9,7 +9,7 @@ import dataclasses
 import secrets
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from grader.catalog import Kata
 from grader.judge.cases import Case, CaseOutcome, Run
@@ -19,6 +19,8 @@ from grader.judge.grading import Grading, Model
 from grader.judge.plan import Plan
 from grader.language import current
 from grader.sandbox.keeper_line import LANES, KeeperLine, NoSandboxes
+
+MOST_WITHOUT_PLAN: Final = 2
 
 
 class Desk:
@@ -35,6 +37,8 @@ class Desk:
         self._next: Plan | None = None
         self._steps: Iterator[None] | None = None
         self._used = True
+        self._graded = 0
+        self._broken = False
 
     @cached_property
     def cases(self) -> list[Case]:
@@ -71,11 +75,11 @@ class Desk:
     def plan_for(self, request: dict[str, Any]) -> Plan | None:
         """Return the plan for a request; None where it must do without.
 
-        The first grading of a judge does not wait for a plan; one that is asked for in a row of many makes it first.
+        The first gradings of a judge do not wait for a plan; where they are many in a row, one is made first.
         """
         if request["device"] not in ("", "cpu", "sim"):
             return None
-        if self._plan is None and request.get("many"):
+        if self._plan is None and (request.get("many") or self._graded >= MOST_WITHOUT_PLAN):
             while self._plan is None and self._make():
                 pass
         seed = request["seed"]
@@ -84,17 +88,11 @@ class Desk:
     def used(self, plan: Plan | None) -> None:
         """Note that a grading is over: when there is time, new inputs are drawn."""
         self.wanted = True
+        self._graded += 1
         self._used = self._used or plan is not None
 
     def prepare_a_little(self) -> bool:
         """Take one step towards the next grading. Returns whether there may be more to do."""
-        try:
-            return self._step()
-        except Exception:  # noqa: BLE001 - the next grading does without a plan, and tells what is wrong
-            self.wanted, self._plan, self._steps = False, None, None
-            return False
-
-    def _step(self) -> bool:
         if not self.wanted:
             return False
         if self._ask_for_sandboxes():
@@ -102,7 +100,14 @@ class Desk:
         return self._used and self._make()
 
     def _make(self) -> bool:
-        """Prepare one more run; the plan takes effect when it is whole."""
+        """Prepare one more run; the plan takes effect when it is whole. Returns whether there is more to do."""
+        try:
+            return not self._broken and self._one_more()
+        except Exception:  # noqa: BLE001 - gradings do without a plan, and tell what is wrong
+            self._broken, self._plan = True, None
+            return False
+
+    def _one_more(self) -> bool:
         if self._steps is None:
             self._next = Plan(fresh_seed())
             grading = Grading(self.kata, "", "", self._next.seed, NoSandboxes(), self.model)

@@ -69,6 +69,22 @@ class Module:
         """Call a method of both for what it does to them; what it returns is nobody's business."""
         return self._call(name, args, kwargs, compared=False)
 
+    def unroll(self, start: str, given: tuple[Any, ...], inputs: list[Any], *, branches: bool = False) -> Result:
+        """Call method ``start`` for a state, then the module with each of the inputs and the state so far, compared.
+
+        A call returns a result and the next state. Only the results come back: what a state is made of is up to the
+        answer. With ``branches`` each input meets the first state.
+        """
+        self.build()
+        called = self._check.grading.method(self._signature, start)
+        each = self._signature.names[0]
+        names = (*called.names[: len(given)], *(f"{each}_{number}" for number, _ in enumerate(inputs, 1)))
+        header = _header(names, handle=self._handle, train=self._training, grad=self._check.variant.grad)
+        header["unroll"] = [start, len(given), int(branches)]
+        text = f"{self._text}: {start}({described(given, {}, called.names)}), then {described(tuple(inputs), {}, ())}"
+        returns = tuple(f"{self._signature.returns[0]}[{number}]" for number, _ in enumerate(inputs))
+        return self._check.ask(header, {"args": (*given, *inputs), "kwargs": {}}, text, returns, compared=True)
+
     def train(self) -> Module:
         """Switch both to training mode."""
         self._training = True

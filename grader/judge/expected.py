@@ -85,7 +85,11 @@ class Expectation:
             places[heap].append((node["at"], length))
         for heap, want in self._want.items():
             got = _gathered(heaps[heap], places[heap])
-            if got.shape != want.shape or not bool(((got.to(_NUMBERS) - want).abs_() <= self._allowed[heap]).all()):
+            if got.shape != want.shape:
+                return False
+            got = got.to(_NUMBERS)
+            near = (got - want).abs_() <= self._allowed[heap]
+            if not bool(near.all()) and not bool((near | (got == want)).all()):  # an infinity is near to nothing
                 return False
         return True
 
@@ -94,7 +98,8 @@ class Expectation:
 
     def _slack(self, leaf: torch.Tensor) -> float:
         relative = tolerance(self._dtype_of(leaf))
-        return relative * max(float(leaf.abs().max()), SMALLEST_SCALE) if relative and leaf.numel() else 0.0
+        finite = leaf[leaf.isfinite()] if relative else leaf
+        return relative * max(float(finite.abs().max()), SMALLEST_SCALE) if relative and finite.numel() else 0.0
 
     def _template(self, want: Tree) -> Any:
         if isinstance(want, torch.Tensor):

@@ -21,6 +21,7 @@ from grader.judge import report as reports
 from grader.judge.cases import CaseOutcome
 from grader.judge.desk import Desk, wanted
 from grader.judge.diagnose import diagnose
+from grader.judge.facts import facts
 from grader.judge.failure import NOTHING_WRITTEN, text_of
 from grader.judge.grading import Grading
 from grader.judge.plan import runs_of
@@ -138,6 +139,7 @@ class Judge:
         runs = wanted(runs_of(desk.cases, desk.kata.families, device), request["case"].lower())
         self._tell({"event": "plan", "total": sum(len(run.outcomes) for run in runs)})
         runner = Runner(grading, note)
+        prepared = time.monotonic()
         signal.signal(signal.SIGALRM, too_long)
         signal.setitimer(signal.ITIMER_REAL, desk.kata.grading_seconds + SECOND_NET_SECONDS)
         try:
@@ -145,8 +147,14 @@ class Judge:
                 runner.replay(runs, plan)
             else:
                 runner.run(runs)
+            asked = time.monotonic()
             outcomes.sort(key=lambda o: (FAMILIES.index(o.family), o.case.position))
             document = self._document(request, grading, outcomes, desk)
+            document["spent"] = {
+                "preparing": round(prepared - self._started, 4),
+                "cases": round(asked - prepared, 4),
+                "diagnosis": round(time.monotonic() - asked, 4),
+            }
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             grading.answer.close()
@@ -166,6 +174,7 @@ class Judge:
             "message": headline(grading, outcomes),
             "cases": [reports.case_document(case, request["source"], shown) for case in outcomes],
             "mistakes": [diagnosis.document(request["lang"]) for diagnosis in named],
+            "facts": [] if named else [fact.document() for fact in facts(outcomes)],
             "families": reports.families(outcomes),
             "printed": grading.answer.load_printed,
             "seed": grading.seed,

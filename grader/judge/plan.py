@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 import torch
 
@@ -20,29 +20,31 @@ from grader.judge.entries import missing_parameters
 from grader.judge.expected import Expectation
 from grader.judge.failure import Failure
 from grader.judge.grading import Grading
+from grader.judge.kinds import chosen
 from grader.judge.lanes import Asked, Header, Lane, Local, Tensors
 from grader.judge.numbers import Numbers
-from grader.judge.results import Exchange, Result
+from grader.judge.results import Exchange
 from grader.sandbox.executor import AnswerError
 from grader.sandbox.host import Lost, Reply, Ticket
 from grader.sandbox.wire import Message, Tree
-
-ONE_OF_A_KIND: Final = {("device", ""), ("dtype", "bfloat16")}
-"""Where a tensor lives and which dtype it has does not depend on its numbers; rounding shows most in the largest."""
 
 
 @dataclass
 class Prepared:
     """What one run of a case asks for, and what is known about the replies."""
 
-    dtype: torch.dtype
+    variant_dtype: torch.dtype
     messages: list[Message] = field(default_factory=list)
     exchanges: list[Exchange] = field(default_factory=list)
     expected: list[Expectation | None] = field(default_factory=list)
+    is_known: bool = False
+    """Whether the reference went through all of it."""
+    is_special: bool = False
+    """Whether the case does something else in this variant than in others."""
     at_a_glance: bool = False
     """Whether the expectations alone may accept the run."""
-    represented_by: int = -1
-    """The run that is like this one but for numbers and sizes, and is larger; -1 for none. See :func:`kind_of`."""
+    relies_on: frozenset[int] = frozenset()
+    """The numbers of the runs that stand for this one as long as they all pass."""
 
     def met(self, tickets: list[Ticket]) -> bool:
         """Whether all replies, which are in, are those of a passing answer."""
@@ -59,9 +61,10 @@ class Prepared:
 
     def wanted(self, index: int, carries: list[bool] | None) -> tuple[Tree, dict[str, Any]] | None:
         """Return what the reference returned for a call; None where it is not known (see `Twin`)."""
-        if not self.at_a_glance or index >= len(self.exchanges) or (carries is not None and not all(carries)):
+        if not self.is_known or index >= len(self.exchanges) or (carries is not None and not all(carries)):
             return None
-        return self.exchanges[index].want, self.exchanges[index].want_grads
+        exchange = self.exchanges[index]
+        return (exchange.want, exchange.want_grads) if exchange.compared else None
 
 
 class Plan:
@@ -78,47 +81,21 @@ class Plan:
         for run in runs:
             self.runs.append(_prepared(run, grading, stand_in))
             yield
-        self._find_representatives(runs)
+        self._choose(runs)
 
-    def _find_representatives(self, runs: list[Run]) -> None:
-        """Let one run stand for those of its kind, where what the family looks for is the same in all of them."""
-        kinds: dict[Any, list[int]] = {}
+    def _choose(self, runs: list[Run]) -> None:
+        """Among the derived runs of a variant, let some stand for the others."""
+        variants: dict[tuple[str, str], dict[int, list[Exchange]]] = {}
         for index, (run, ready) in enumerate(zip(runs, self.runs, strict=True)):
             variant = run.outcome.variant
-            if ready.at_a_glance and (variant.family, variant.label) in ONE_OF_A_KIND:
-                kinds.setdefault((variant.family, variant.label, *map(kind_of, ready.exchanges)), []).append(index)
-        for members in kinds.values():
-            largest = max(members, key=lambda index: sum(e.size for e in self.runs[index].exchanges))
+            if ready.is_known and not ready.is_special and run.outcome.family != run.outcome.case.family:
+                variants.setdefault((variant.family, variant.label), {})[index] = ready.exchanges
+        for members in variants.values():
+            found = chosen(members)
             for index in members:
-                if index != largest:
-                    self.runs[index].represented_by = largest
-
-
-def kind_of(exchange: Exchange) -> Any:
-    """Return what two operations have in common that differ in numbers and sizes alone.
-
-    Which arguments there are, their types and layouts, and which sizes are equal, 0 or 1.
-    """
-    sizes: dict[int, int] = {0: 0, 1: 1}
-
-    def size(number: int) -> int:
-        return sizes.setdefault(number, len(sizes))
-
-    def walk(value: Any) -> Any:
-        if isinstance(value, torch.Tensor):
-            strides = sorted(range(value.dim()), key=value.stride, reverse=True)
-            return (value.dtype, tuple(map(size, value.shape)), tuple(strides), 0 in value.stride())
-        if isinstance(value, Result):
-            return ("returned", value.mine.path)
-        if isinstance(value, (tuple, list)):
-            return (type(value), *map(walk, value))
-        if isinstance(value, dict):
-            return tuple((key, walk(item)) for key, item in value.items())
-        return size(value) if type(value) is int else repr(value)
-
-    header = exchange.header
-    called = (header["op"], header["entry"], header.get("method"), header["train"])
-    return (*called, walk(exchange.trees["args"]), walk(exchange.trees["kwargs"]))
+                self.runs[index].relies_on = (
+                    frozenset() if index in found else frozenset(number + 1 for number in found)
+                )
 
 
 class Replies:
@@ -188,23 +165,28 @@ def _prepared(run: Run, grading: Grading, stand_in: Local) -> Prepared:
     rehearsal = _Rehearsal(stand_in)
     check = Check(grading, variant, Numbers(grading.seed, f"weights of {case.stream}"), rehearsal, run.number)
     check.judges = False
+    result = Prepared(variant.dtype, rehearsal.messages, check.exchanges)
     try:
         case.function(check, Numbers(grading.seed, case.stream))
         if not check.looked:
             check.build_the_rest()
+        result.is_known = not (variant.cost or check.expected_an_error)
     except Failure:
-        check.looked = True  # by bad luck of these inputs, or because the reference is no answer here (cost)
-    result = Prepared(variant.dtype, rehearsal.messages, check.exchanges)
-    if not (check.looked or variant.cost) and all(exchange.compared for exchange in check.exchanges):
+        pass  # by bad luck of these inputs, or because the case expects more than the reference's own run: not prepared
+    result.is_special = check.asked_for_variant
+    if result.is_known:
+        for exchange in check.exchanges:
+            exchange.settled = True  # what it wants is known in a moment; nobody asks the stand-in for it
         result.expected = [_expected(exchange, check, variant) for exchange in check.exchanges]
-        result.at_a_glance = True
+        result.at_a_glance = not check.looked and all(exchange.compared for exchange in check.exchanges)
     grading.reference.release(check.handles)
     return result
 
 
 def _expected(exchange: Exchange, check: Check, variant: Variant) -> Expectation | None:
-    exchange.want, exchange.want_grads = check.reference(exchange)
-    if exchange.header["op"] == "build":
+    if exchange.compared or exchange.header.get("stateful"):
+        exchange.want, exchange.want_grads = check.reference(exchange)
+    if exchange.header["op"] == "build" or not exchange.compared:
         return None
     on_device = exchange.header["handle"] is not None or any(map(lives_on_a_device, exchange.trees.values()))
     device = variant.device if on_device and variant.device != "cpu" else ""

@@ -37,6 +37,7 @@ def case_document(case: CaseOutcome, source: str, filename: str) -> dict[str, An
         ]
         if case.check
         else [],
+        "relied": case.relied,
         "printed": clean(case.printed, LONGEST_PRINT),
         "seconds": round(case.seconds, 4),
     }

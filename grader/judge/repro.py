@@ -93,8 +93,8 @@ def _module_lines(check: Check, exchanges: list[Exchange]) -> list[str]:
     build = next(e for e in reversed(exchanges) if e.header["op"] == "build" and e.header["handle"] == handle)
     args, kwargs = build.trees["args"], build.trees["kwargs"]
     given = ", ".join([*map(repr, args), *(f"{key}={value!r}" for key, value in kwargs.items())])
-    lines = [f"module = answer.{build.header['entry']}({given}).to({check.dtype})"]
-    state = cast(build.trees["state"], check.dtype)
+    lines = [f"module = answer.{build.header['entry']}({given}).to({check.variant.dtype})"]
+    state = cast(build.trees["state"], check.variant.dtype)
     if state:
         lines.append("with torch.no_grad():")
         lines += [f"    module.get_parameter({name!r}).copy_({_literal(value)})" for name, value in state.items()]
@@ -104,8 +104,8 @@ def _module_lines(check: Check, exchanges: list[Exchange]) -> list[str]:
 
 def _call_lines(check: Check, exchange: Exchange) -> list[str]:
     header, names = exchange.header, exchange.header["names"]
-    args = cast(got(exchange.trees["args"]), check.dtype)
-    kwargs = cast(got(exchange.trees["kwargs"]), check.dtype)
+    args = cast(got(exchange.trees["args"]), check.variant.dtype)
+    kwargs = cast(got(exchange.trees["kwargs"]), check.variant.dtype)
     lines: list[str] = []
     written: dict[int, str] = {}
 
@@ -129,8 +129,28 @@ def _call_lines(check: Check, exchange: Exchange) -> list[str]:
     given += [f"{key}={write(value, key)}" for key, value in kwargs.items()]
     called = f"answer.{header['entry']}" if header["handle"] is None else "module"
     called += f".{header['method']}" if header["method"] else ""
-    lines += ["", f"got = {called}({', '.join(given)})  # a good line for a breakpoint", 'print("got", got, sep="\\n")']
+    if header.get("unroll"):
+        lines += _unrolled_lines(given, *header["unroll"])
+    else:
+        lines += ["", f"got = {called}({', '.join(given)})  # a good line for a breakpoint"]
+    lines += ['print("got", got, sep="\\n")']
     return lines + _expectation(check, exchange, set(written.values()))
+
+
+def _unrolled_lines(given: list[str], start: str, count: int, branches: int) -> list[str]:
+    """Write a state and the calls that begin with it."""
+    lines = [
+        "",
+        f"state = module.{start}({', '.join(given[:count])})",
+        "got = []",
+        f"for part in ({', '.join(given[count:])},):",
+    ]
+    after = "_" if branches else "state"
+    return [
+        *lines,
+        f"    result, {after} = module(part, state)  # a good line for a breakpoint",
+        "    got.append(result)",
+    ]
 
 
 def _step_lines(step: Step, name: str) -> list[str]:
@@ -152,7 +172,7 @@ def _expectation(check: Check, exchange: Exchange, variables: set[str]) -> list[
     if exchange.want is None:  # the call raised, or nothing was compared
         return []
     expected, grads = exchange.want, exchange.want_grads
-    lines = ["", f"expected = {_value(cast(expected, check.dtype))}", 'print("expected", expected, sep="\\n")']
+    lines = ["", f"expected = {_value(cast(expected, check.variant.dtype))}", 'print("expected", expected, sep="\\n")']
     if exchange.header["grad"]:
         lines += [
             "",

@@ -45,13 +45,13 @@ class Runner:
         """Ask for all that was prepared for these runs at once, and judge the replies as they come."""
         answer = self._grading.answer
         by_number = {run.number: run for run in runs}
-        left: list[tuple[Run, Run]] = []
+        left: list[tuple[Run, list[Run]]] = []
         asked: list[tuple[Run, Prepared]] = []
         for run in sorted(runs, key=lambda run: run.outcome.family == "device"):  # see LANE_OF_FAMILY
             ready = plan.runs[run.number - 1]
-            representative = by_number.get(ready.represented_by + 1)
-            if representative is not None:
-                left.append((run, representative))
+            others = [by_number[number] for number in ready.relies_on if number in by_number]
+            if others and len(others) == len(ready.relies_on):
+                left.append((run, others))
                 continue
             if run.outcome.variant.device == SIMULATED:
                 answer.ask_for_device()
@@ -63,9 +63,9 @@ class Runner:
         for run, ready in asked:
             if not self._skips(run):
                 self._judge(run, ready)
-        for run, representative in left:
-            if representative.outcome.outcome == "passed":
-                run.outcome.aside = True
+        for run, others in left:
+            if all(other.outcome.outcome == "passed" for other in others):
+                run.outcome.aside = run.outcome.relied = True
                 self._close(run)
             else:
                 self._run(run)

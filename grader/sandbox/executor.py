@@ -10,6 +10,7 @@ import linecache
 import sys
 import types
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 import torch
@@ -206,6 +207,8 @@ class Executor:
         if header["handle"] is None:
             return None, self._entry(header["entry"])
         owner = self._modules[header["handle"]]
+        if header.get("unroll"):
+            return owner, partial(_unrolled, owner, *header["unroll"])
         if not header["method"]:
             if not callable(owner):
                 raise AnswerError(f"{type(owner).__name__} cannot be called: it has no forward")
@@ -214,6 +217,25 @@ class Executor:
             raise AnswerError(f"{type(owner).__name__} has no {header['method']}")
         member = getattr(owner, header["method"])
         return owner, member if callable(member) else lambda: member
+
+
+def _unrolled(owner: Any, start: str, given: int, branches: int, *args: Any) -> tuple[Any, ...]:
+    """Make a state of the first arguments, then call ``owner`` with each other one and the state of the call before.
+
+    A call returns a result and a state; the states are the owner's own affair. With ``branches`` each call gets the
+    first one.
+    """
+    if not hasattr(owner, start):
+        raise AnswerError(f"{type(owner).__name__} has no {start}")
+    state = getattr(owner, start)(*args[:given])
+    results = []
+    for argument in args[given:]:
+        pair = owner(argument, state)
+        if not isinstance(pair, (tuple, list)) or len(pair) != len(("result", "state")):
+            raise AnswerError(f"{type(owner).__name__} returned {describe(pair)}, expected a result and a state")
+        results.append(pair[0])
+        state = state if branches else pair[1]
+    return tuple(results)
 
 
 def named_tensors(

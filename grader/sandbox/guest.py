@@ -157,4 +157,6 @@ def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
     guest.send({"kind": "ready", "nonce": "", "layers": active, "gaps": found})
     if not select.select([channel], [], [], 0)[0]:
         warm_up(device=settings["device"])
+    elif settings["device"]:  # before anything is differentiated: autograd takes in no device afterwards
+        simdevice.available()
     guest.serve()

@@ -22,6 +22,7 @@ SENTENCES: Final = (
     marked("{name} cannot be called: it has no forward"),
     marked("the result is too large: shape {shape}"),
     marked("{name} has no {member}"),
+    marked("{name} returned {what}, expected a result and a state"),
     # probes/simdevice
     marked(
         "a tensor of shape {shape} is copied from the device to the CPU (.cpu(), .to('cpu'), .tolist(), "

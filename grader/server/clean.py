@@ -59,9 +59,10 @@ class Server:
     def __init__(self, settings: dict[str, Any], doors: list[socket.socket], listener: socket.socket | None) -> None:
         self._settings, self._doors, self._listener = settings, doors, listener
         self._keepers: set[int] = set()
+        self._grading: set[socket.socket] = set()
         self._last: tuple[str, str] | None = None
         self._standby: tuple[tuple[str, str], Ends] | None = None
-        self._since = self._quiet_since = time.monotonic()
+        self._since = self._quiet_since = self._idle_since = time.monotonic()
         self._given = 0
         self._stopped = False
 
@@ -97,15 +98,16 @@ class Server:
                 door.close()
 
     def _serve(self, door: socket.socket) -> None:
-        self._quiet_since = time.monotonic()
         try:
             request, _fds = lines.receive(door)
             if request["op"] == "line":
+                self._quiet_since = time.monotonic()
                 wanted = (request["kata"], request["lang"])
                 ends = self._line(wanted)
                 lines.send(door, {}, (ends.channel.fileno(), ends.lifeline.fileno()))
                 ends.close()
                 self._given, self._last = self._given + 1, wanted if wanted[0] else self._last
+                self._grading.add(door)
             elif request["op"] == "stop":
                 self._stopped = True
                 lines.send(door, {})
@@ -113,6 +115,9 @@ class Server:
                 lines.send(door, self._status())
         except (EOFError, OSError):
             self._doors.remove(door)
+            if door in self._grading:
+                self._grading.remove(door)
+                self._idle_since = time.monotonic()
             door.close()
 
     def _line(self, wanted: tuple[str, str]) -> Ends:
@@ -133,7 +138,7 @@ class Server:
 
     def _stand_by(self) -> None:
         """When the last client has gone, have a judge prepare for what it may want next."""
-        if self._listener is None or self._doors or time.monotonic() < self._quiet_since + STANDBY_SECONDS:
+        if self._listener is None or self._grading or time.monotonic() < self._idle_since + STANDBY_SECONDS:
             return
         wanted, self._last = self._last, None
         if wanted is None or (self._standby is not None and self._standby[0] == wanted):

@@ -60,7 +60,7 @@ class Line:
 
     def cancel(self) -> None:
         """Tell the judge that nobody waits for its verdict."""
-        self._cancelled_at = time.monotonic()
+        self._cancelled_at = min(self._cancelled_at, time.monotonic())
         with contextlib.suppress(OSError):
             lines.send(self._channel, {"op": "cancel", "keep": True})
 

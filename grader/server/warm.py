@@ -27,7 +27,7 @@ from grader.server import launch, lines
 IDLE_SECONDS: Final = 15 * 60.0
 LONGEST_PATH: Final = 100
 ANSWER_SECONDS: Final = 5.0
-START_SECONDS: Final = 20.0
+START_SECONDS: Final = 10.0
 """How long a server may take to give out a line, which it can do once it has imported torch."""
 _OFF: Final = frozenset(("off", "0", "no", "false"))
 

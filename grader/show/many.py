@@ -103,7 +103,8 @@ def summary(rows: Sequence[Row], total: int, mistakes: Counter[str]) -> None:
         line.append(" · " + _("{count} not graded").format(count=left))
     _print(screen, line)
     if len(rows) >= LEAST_FOR_MISTAKES:
-        for title, count in mistakes.most_common(MOST_MISTAKES):
+        often = [(title, count) for title, count in mistakes.most_common(MOST_MISTAKES) if count > 1]
+        for title, count in often:
             _print(screen, Text(f"  {count} × {clean(title)}"))  # noqa: RUF001 - a multiplication sign is meant
 
 

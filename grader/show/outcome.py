@@ -5,7 +5,7 @@ from typing import Any
 from rich.text import Text
 
 from grader.language import _
-from grader.show.verdict import FAILURES, head
+from grader.show.verdict import FAILURES, head, skipped
 from grader.text import clean
 
 MARKS = {"passed": ("✓ ", "bold green"), "failed": ("✗ ", "bold red"), "error": ("! ", "bold yellow")}
@@ -21,14 +21,17 @@ def outcome(report: Report, *, whole: bool = True) -> Text:
 
 
 def reason(report: Report) -> str:
-    """Say in one line why an answer failed: the mistake by its name, or the first case that failed and where."""
+    """Say in one line why an answer failed: the mistake by its name, or the first case that failed and where.
+
+    Of a pass, what was skipped.
+    """
     if report["message"]:
         return _first_line(report["message"])
     if report["mistakes"]:
         return clean(report["mistakes"][0]["title"])
     failed = next((case for case in report["cases"] if case["outcome"] in FAILURES), None)
     if failed is None:
-        return ""
+        return "; ".join(skipped(report["cases"]))
     sentence = _("{family}: {title}").format(family=clean(failed["family"]), title=clean(failed["title"]))
     return " ".join(part for part in (sentence, clean(failed["where"])) if part)
 

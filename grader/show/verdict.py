@@ -58,7 +58,7 @@ def _passed(console: Console, report: Report, *, whole: bool, then: str) -> None
     console.print(Text.assemble(("✓ ", "bold green"), (head(report, whole=whole), "bold")))
     families = " · ".join(f"{name} {_fraction(counts)}" for name, counts in report["families"].items())
     _indented(console, Text(families, style="dim"), 2)
-    for reason in _skipped(report["cases"]):
+    for reason in skipped(report["cases"]):
         _indented(console, Text(reason, style="yellow"), 2)
     _printed(console, report)
     _footer(console, report)
@@ -76,7 +76,8 @@ def _failed(console: Console, report: Report) -> None:
     elif failures:
         console.print(_families(report))
         console.print()
-        _in_full(console, failures[0], report["mistakes"])
+        _in_full(console, failures[0])
+        _diagnosis(console, report)
         _rest(console, failures[1:], failures[0]["message"])
     _printed(console, report)
     _footer(console, report)
@@ -97,13 +98,13 @@ def _families(report: Report) -> Table:
         elif counts["passed"] < counts["total"]:
             mark, style = "○", "yellow"
         row: list[RenderableType] = ["", Text(mark, style=style), clean(name), Text(_fraction(counts), justify="right")]
-        if notes := _skipped(cases):
+        if notes := skipped(cases):
             row.append(_("; ").join(notes))
         table.add_row(*row)
     return table
 
 
-def _in_full(console: Console, case: Case, mistakes: list[dict[str, Any]]) -> None:
+def _in_full(console: Console, case: Case) -> None:
     where = clean(case["where"])
     head = Text.assemble(("✗ ", "bold red"), (clean(case["family"]), "red"), "  ", (clean(case["title"]), "bold"))
     if where and console.width >= NARROW:
@@ -120,9 +121,17 @@ def _in_full(console: Console, case: Case, mistakes: list[dict[str, Any]]) -> No
     _paragraph(console, case["message"])
     if case["line"]:
         _paragraph(console, f"> {clean(case['line']).strip()}", "cyan")
-    if mistakes:
-        _paragraph(console, mistakes[0]["explain"], "bold")
-        _paragraph(console, f"→ {mistakes[0]['nudge']}", "bold")
+
+
+def _diagnosis(console: Console, report: Report) -> None:
+    """Say which mistake it was; of two that stand for different cases, both; else what is known of the result."""
+    mistakes = report["mistakes"]
+    several = len(mistakes) > 1 and mistakes[0]["cases"] != mistakes[1]["cases"]
+    for mistake in mistakes[: 2 if several else 1]:
+        _paragraph(console, mistake["explain"], "bold")
+        _paragraph(console, f"→ {mistake['nudge']}", "bold")
+    for fact in report.get("facts", []):
+        _paragraph(console, fact["explain"], "bold")
 
 
 def _rest(console: Console, failures: list[Case], first_message: str) -> None:
@@ -177,7 +186,8 @@ def _footer(console: Console, report: Report) -> None:
         console.print(Text(sentence.format(gaps=gaps), style="yellow"))
 
 
-def _skipped(cases: Iterable[Case]) -> list[str]:
+def skipped(cases: Iterable[Case]) -> list[str]:
+    """Return how many cases were skipped, for each reason."""
     reasons: dict[str, int] = {}
     for case in cases:
         if case["outcome"] == "skipped":

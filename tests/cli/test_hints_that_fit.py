@@ -46,8 +46,8 @@ def test_without_a_fitting_rung_the_ladder_begins_below(tool, monkeypatch, mista
     mistakes = [{"explain": "Because.", "nudge": "why?"} | mistake for mistake in mistakes]
     real = tool.driver.Session.grade
 
-    def grade(self, request, on_event):
-        return real(self, request, on_event) | {"mistakes": mistakes}
+    def grade(*arguments, **options):
+        return real(*arguments, **options) | {"mistakes": mistakes}
 
     monkeypatch.setattr(tool.driver.Session, "grade", grade)
     tool.answer("fail")

@@ -335,6 +335,20 @@ def test_without_events(sights, monkeypatch):
     assert told.get(timeout=20).source == "six\n"
 
 
+def test_two_saves_within_a_second_where_the_library_polls(tmp_path, monkeypatch):
+    """Its polling compares whole seconds; both are told all the same."""
+    monkeypatch.setenv("WATCHFILES_FORCE_POLLING", "1")
+    told = queue.SimpleQueue()
+    path = tmp_path / "answer.py"
+    path.write_text("one\n")
+    looking = eye.Eye(path, told.put)
+    for text in ("one\n", "two\n", "six\n"):
+        path.write_text(text)
+        while told.get(timeout=20).source != text:
+            pass
+    looking.close()
+
+
 def test_the_target_of_a_link(tmp_path):
     """A link to a file elsewhere is followed, whose folder sends no events here."""
     told = queue.SimpleQueue()
@@ -348,3 +362,21 @@ def test_the_target_of_a_link(tmp_path):
     elsewhere.write_text("two\n")
     assert told.get(timeout=20).source == "two\n"
     looking.close()
+
+
+def test_with_the_real_grader(real, terminal):
+    """One judge after another looks at each save, a syntax error among them; nothing is left behind in the end."""
+    real.write("return x")
+    with real.answer.open("a") as file:
+        file.write("def (\n")
+    screen = terminal(real.process, "watch", "double")
+    screen.until("the file does not load: SyntaxError")
+    real.write("while True: pass")
+    screen.until("checking")
+    real.write("if not hasattr(x, 'dtype'): raise TypeError('no tensor')\nreturn x + x")
+    screen.until("✓ double passed")
+    screen.press("q")
+    assert screen.end() == 0
+    assert not list(real.scratch.iterdir())
+    shown = json.loads(real("status", "double", "--json").stdout)
+    assert [row["verdict"] for row in shown["gradings"]] == ["failed", "passed"]

@@ -68,6 +68,7 @@ def test_a_passed_case() -> None:
             "line": "",
             "call": "",
             "remarks": [],
+            "relied": False,
             "printed": "",
             "seconds": 0.0,
         },

@@ -1,0 +1,102 @@
+"""Which of the derived runs have to be made, and which of them the others can rely upon.
+
+In `core` and `mask` every case runs. What is derived from them, dtypes, gradients and devices, looks for one kind of
+bug on every path through the code: a mask on the wrong device, a fill that overflows. Runs are chosen that together
+show every feature that code could ask about; while they all pass, the others of their variant count as passed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from grader.judge.results import Exchange, Result
+from grader.sandbox.callables import Step
+
+Feature = tuple[Any, ...]
+
+
+def chosen(runs: dict[int, list[Exchange]]) -> set[int]:
+    """Return the numbers of runs that together have all the features, the largest ones first."""
+    features = {number: set(features_of(exchanges)) for number, exchanges in runs.items()}
+    left = set().union(*features.values()) if features else set()
+    largest = {number: sum(exchange.size for exchange in exchanges) for number, exchanges in runs.items()}
+    found: set[int] = set()
+    while left:
+        best = max(features, key=lambda number: (len(features[number] & left), largest[number]))
+        found.add(best)
+        left -= features[best]
+    return found
+
+
+def features_of(exchanges: list[Exchange]) -> Iterator[Feature]:
+    """Yield what can be told of a run without its numbers.
+
+    What is called in which mode and how often; of each argument whether it is there, its type, dimensions, layout and
+    contents; which lengths of sequences are equal.
+    """
+    names = [
+        f"{exchange.header['op']} {exchange.header['entry']}{exchange.header.get('method')}" for exchange in exchanges
+    ]
+    yield from {("calls", name, min(names.count(name), 3)) for name in names}
+    for name, exchange in zip(names, exchanges, strict=True):
+        yield (name, "training", exchange.header["train"])
+        given = [*enumerate(exchange.trees["args"]), *exchange.trees["kwargs"].items()]
+        yield (name, "arguments", *(key for key, _value in given))
+        lengths: dict[int, int] = {}
+        yield (
+            name,
+            "lengths",
+            *(lengths.setdefault(n, len(lengths)) for n in _lengths([value for _k, value in given])),
+        )
+        for key, value in given:
+            yield from ((name, key, *feature) for feature in _of(value))
+        weights = [_magnitude(tensor) for tensor in exchange.trees.get("state", {}).values()]
+        yield (name, "weights", max(weights, default=0))
+
+
+def _lengths(values: list[Any]) -> Iterator[int]:
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield from value.shape[-2:-1]
+        elif isinstance(value, (tuple, list)):
+            yield from _lengths(list(value))
+
+
+def _of(value: Any) -> Iterator[Feature]:
+    if isinstance(value, torch.Tensor):
+        yield ("shape", value.dtype, *(min(size, 2) for size in value.shape))
+        yield ("layout", *sorted(range(value.dim()), key=value.stride, reverse=True), 0 in value.stride())
+        yield ("content", value.dtype, *_content_of(value))
+    elif isinstance(value, Result):
+        yield ("returned", *value.mine.path)
+    elif isinstance(value, (tuple, list)):
+        yield (type(value), len(value))
+        for index, item in enumerate(value):
+            yield from ((index, *feature) for feature in _of(item))
+    elif isinstance(value, Step):  # what its numbers are for, nobody can tell from outside
+        yield ("step", *value.table.shape, float(value.table.nan_to_num().sum()))
+    else:
+        yield ("value", min(value, 2) if type(value) is int else repr(value))
+
+
+def _content_of(tensor: torch.Tensor) -> Feature:
+    if not tensor.numel():
+        return ()
+    if tensor.dtype == torch.bool:
+        rows = tensor.any(-1) if tensor.dim() else tensor
+        return (bool(tensor.all()), bool(rows.all()), bool(rows.any()))
+    if not tensor.is_floating_point():
+        return (int(tensor.min()) < 0, bool((tensor == 0).any()))
+    return (_magnitude(tensor), *(size % 2 for size in tensor.shape[-1:]))
+
+
+def _magnitude(tensor: torch.Tensor) -> int:
+    """Return 0 for numbers around 1, more for huge ones, less for tiny ones."""
+    largest = float(tensor.abs().max()) if tensor.numel() else 1.0
+    if not math.isfinite(largest):
+        return 999
+    return math.floor((math.log10(largest) + 1.3) / 2.3) if largest else -999
