@@ -49,7 +49,7 @@ types: $(READY)
 	$(BIN)/mypy
 
 bench: $(READY)
-	@$(BIN)/python tests/bench $(ARGS)
+	@$(BIN)/python -m tests.bench $(ARGS)
 
 messages: $(READY)
 	@$(BIN)/python -m grader.dev.messages

@@ -50,12 +50,12 @@ class Witness:
 
 
 def rehearse(kata: Kata, watching: AbstractContextManager[None]) -> Iterator[str]:
-    """Run all cases but those that count costs; yields what the reference itself does wrong, a sentence each."""
+    """Run all cases but those that count or train; yields what the reference itself does wrong, a sentence each."""
     source, filename = kata.reference(), str(kata.solution / "reference.py")
     grading = Grading(kata, source, kata.filename, SEED, NoSandboxes())
     witness = Witness(source, filename, watching)
     for case in cases_of(kata.solution / "cases.py"):
-        if case.family == "cost":
+        if case.family == "cost" or case.trains:
             continue
         try:
             with warnings.catch_warnings():
@@ -73,7 +73,9 @@ def cases_of(path: Path) -> Iterator[Case]:
             family = next((mark.name for mark in marks if mark.name in FAMILIES), CORE)
             for position, given in enumerate(_parameters(marks)):
                 text = ", ".join(map(str, given.values()))
-                yield Case(name, text, function.__doc__ or "", family, position, _with(function, given))
+                trains = any(mark.name == "trains" for mark in marks)
+                run = _with(function, given)
+                yield Case(name, text, function.__doc__ or "", family, position, run, trains=trains)
 
 
 def _parameters(marks: list[Any]) -> Iterator[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from grader.judge.cases import CaseOutcome, again
@@ -11,7 +12,7 @@ from grader.judge.grading import Grading
 from grader.judge.lanes import Header, Local, Tensors
 from grader.judge.observed import tensor_nodes
 from grader.judge.results import Exchange
-from grader.sandbox.executor import AnswerError
+from grader.sandbox.executor import RUN_BITS, AnswerError
 from grader.sandbox.host import Reply
 from grader.sandbox.observe import SIMULATED
 from grader.sandbox.wire import Unpacker
@@ -26,7 +27,7 @@ class Different(BaseException):
 def is_comparable(case: CaseOutcome) -> bool:
     """Whether all that the answer did in a case can be done again here."""
     check = case.check
-    if case.variant.device not in ("cpu", SIMULATED):
+    if case.variant.device not in ("cpu", SIMULATED) or case.case.trains:
         return False
     if check is None or not check.exchanges:
         return case.recall is not None
@@ -34,14 +35,49 @@ def is_comparable(case: CaseOutcome) -> bool:
     return bool(settled) and all(exchange.reply["kind"] in COMPARABLE for exchange in settled)
 
 
-def reproduces(grading: Grading, implementation: Local, case: CaseOutcome) -> bool:
+def reproduces(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
     """Whether an implementation does, operation by operation, what the answer did in a case."""
     check = case.checked
     assert check is not None
     recorded = [exchange for exchange in check.exchanges if exchange.settled]
     if case.variant.cost and (case.failure is None or case.failure.kind == "cost"):
         return _costs_as_much(grading, implementation, case, recorded)
-    return all(_same(*request(implementation, *exchange.sent), exchange) for exchange in recorded)
+    replies = (
+        implementation.remembered(grading.seed, recorded) if not check.looked else _replies(implementation, recorded)
+    )
+    return all(_same(*reply, exchange) for exchange, reply in zip(recorded, replies, strict=False))
+
+
+class Known(Local):
+    """A known mistake. What it does with inputs that do not depend on the answer is remembered for the next one."""
+
+    def __init__(self, source: str, filename: str) -> None:
+        super().__init__(source, filename)
+        self._seed = -1
+        self._replies: dict[int, list[Reply]] = {}
+
+    def remembered(self, seed: int, recorded: list[Exchange]) -> Iterator[Reply]:
+        """Yield its replies to what was asked in one run, from memory where it was asked this before."""
+        if seed != self._seed:
+            self._seed = seed
+            self._replies.clear()
+        known = self._replies.setdefault(number_of(recorded[0]), [])
+        yield from known
+        for at, reply in enumerate(_replies(self, recorded) if len(known) < len(recorded) else ()):
+            if at >= len(known):
+                known.append(reply)
+                yield reply
+
+
+def number_of(exchange: Exchange) -> int:
+    """Return the number of the run that an operation belongs to."""
+    header = exchange.sent[0]
+    number: int = header["handle"] if header["op"] == "build" else header["key"]
+    return number >> RUN_BITS
+
+
+def _replies(implementation: Local, recorded: list[Exchange]) -> Iterator[Reply]:
+    return (request(implementation, *exchange.sent) for exchange in recorded)
 
 
 def request(implementation: Local, header: Header, tensors: Tensors) -> Reply:

@@ -37,6 +37,8 @@ class Case:
     """The families that it is derived into, None for all that the kata has."""
     title: str = ""
     """What a learner reads in place of its name, in another language than English."""
+    trains: bool = False
+    """Whether it trains a module, which takes seconds: it waits until all others have passed."""
 
     @property
     def stream(self) -> str:
@@ -154,6 +156,23 @@ class Run:
     @property
     def _all(self) -> list[CaseOutcome]:
         return [outcome for outcome in (self.outcome, self.contract, self.values) if outcome is not None]
+
+    @property
+    def variant(self) -> tuple[str, str]:
+        """The name of its variant."""
+        return self.outcome.variant.family, self.outcome.variant.label
+
+    @property
+    def is_main(self) -> bool:
+        """Whether it is the case itself, not derived from it."""
+        return self.outcome.family == self.outcome.case.family
+
+    def follow(self, main: CaseOutcome | None) -> None:
+        """Take the outcome from another run of the same case, or from those that stand for this one and passed."""
+        for outcome in self._all:
+            outcome.aside = outcome.relied = True
+            if main is not None and main.failure is not None:
+                outcome.fail(dataclasses.replace(main.failure))
 
     def keep(self, wanted: Callable[[CaseOutcome], bool]) -> bool:
         """Decide only the outcomes that are wanted. Returns whether there are any."""

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from itertools import combinations, groupby
 from typing import Any, Final
 
-from grader.judge.behaviour import is_comparable, reproduces
+from grader.judge.behaviour import Known, is_comparable, reproduces
 from grader.judge.cases import DERIVED_FROM, CaseOutcome
 from grader.judge.grading import Grading, Model
-from grader.judge.lanes import Local
 from grader.judge.mistakes import Mistake, load
 from grader.probes import simdevice
 from grader.sandbox.observe import SIMULATED
@@ -47,22 +46,26 @@ class Bank:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._ready: list[tuple[Mistake, Local]] = []
+        self._ready: list[tuple[Mistake, Known]] = []
+        self._pairs: dict[tuple[str, str], Known | None] = {}
 
-    def singles(self) -> list[tuple[Mistake, Local]]:
+    def singles(self) -> list[tuple[Mistake, Known]]:
         """Return each mistake and what runs it."""
         if not self._ready:
             text = self._model.text
-            self._ready = [(m, Local(m.applied_to(text), f"mistake {m.id}")) for m in load(self._model.kata)]
+            self._ready = [(m, Known(m.applied_to(text), f"mistake {m.id}")) for m in load(self._model.kata)]
         return self._ready
 
-    def both(self, first: Mistake, second: Mistake) -> Local | None:
+    def both(self, first: Mistake, second: Mistake) -> Known | None:
         """Return what runs two mistakes in one file; None where they cannot stand in one."""
-        try:
-            text = second.applied_to(first.applied_to(self._model.text))
-            return Local(text, f"mistakes {first.id} and {second.id}")
-        except (ValueError, SyntaxError):
-            return None
+        names = (first.id, second.id)
+        if names not in self._pairs:
+            try:
+                text = second.applied_to(first.applied_to(self._model.text))
+                self._pairs[names] = Known(text, f"mistakes {first.id} and {second.id}")
+            except (ValueError, SyntaxError):
+                self._pairs[names] = None
+        return self._pairs[names]
 
 
 def diagnose(grading: Grading, outcomes: list[CaseOutcome], bank: Bank) -> list[Diagnosis]:
@@ -133,7 +136,7 @@ class _Search:
         ordered += [(a, b) for a, b in combinations(others, 2) if a not in likely and b not in likely]
         yield from ordered[:MOST_PAIRS]
 
-    def _all(self, implementation: Local, cases: list[CaseOutcome]) -> bool:
+    def _all(self, implementation: Known, cases: list[CaseOutcome]) -> bool:
         return all(reproduces(self._grading, implementation, case) for case in cases)
 
 

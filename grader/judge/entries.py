@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import torch
 
@@ -14,6 +14,9 @@ from grader.language import _
 
 if TYPE_CHECKING:
     from grader.judge.check import Check
+
+TRAINING_SECONDS: Final = 90.0
+"""So long may a training take: it is one operation, and a call's time would not do."""
 
 
 class Entry:
@@ -103,6 +106,32 @@ class Module:
             self._check.unbuilt.append(self)
         return self
 
+    def as_built(self) -> Module:
+        """Begin with the parameters that the reference's constructor makes, the same in each grading."""
+        self._state = dict(self._check.grading.initial_parameters(self._signature, *self._arguments))
+        return self
+
+    def learn(self, method: str, data: tuple[torch.Tensor, ...], order: torch.Tensor, rates: torch.Tensor) -> Module:
+        """Train the answer's module with Adam; returns a module that has what it learned in answer and reference.
+
+        ``method`` is the loss, called with the rows of each of the ``data``; ``order`` (steps, B) says which in each
+        step, ``rates`` (steps,) how far it goes.
+        """
+        self.build()
+        header = _header((), handle=self._handle, method=method, train=True, grad=False)
+        header |= {"op": "train", "seconds": TRAINING_SECONDS}
+        text = _("{module}: trained on {method} for {steps} steps")
+        text = text.format(module=self._text, method=method, steps=len(order))
+        trees = {"args": data, "kwargs": {}, "order": order, "rates": rates}
+        learned = self._check.ask(header, trees, text, (), compared=False)
+        failure = not_learned(learned.got, self._state, self._check.variant.dtype)
+        if failure is not None:
+            raise failure
+        args, kwargs = self._arguments
+        module = Module(self._check, self._signature, args, kwargs)
+        module._state = {name: learned.got[name] for name in self._state}
+        return module
+
     def fresh(self) -> Module:
         """Leave the answer's parameters as its constructor makes them; for calls that are not compared."""
         self._state = {}
@@ -180,6 +209,19 @@ def missing_parameters(reply: dict[str, Any], state: dict[str, torch.Tensor]) ->
         if extra
         else None
     )
+
+
+def not_learned(learned: Any, state: dict[str, torch.Tensor], dtype: torch.dtype) -> Failure | None:
+    """Check the parameters that came back from a training: those of the contract, and numbers."""
+    if type(learned) is not dict:
+        return unreadable("a malformed list of parameters")
+    for name, value in state.items():
+        found = learned.get(name)
+        if not isinstance(found, torch.Tensor) or found.shape != value.shape or found.dtype != dtype:
+            return unreadable("a malformed list of parameters")
+        if not bool(torch.isfinite(found).all()):
+            return Failure("nan", _("after the training {name} is not finite").format(name=name))
+    return None
 
 
 def _whole(value: Any) -> int:

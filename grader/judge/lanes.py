@@ -12,7 +12,7 @@ from grader.catalog import Kata
 from grader.judge.failure import Failure, from_ending, from_reply, text_of
 from grader.language import _
 from grader.sandbox.executor import Executor
-from grader.sandbox.host import GradingTimeout, Lost, Reply, Sandbox, SandboxEnded, Ticket
+from grader.sandbox.host import GradingTimeout, Lost, Reply, Sandbox, SandboxEnded, Ticket, Told
 from grader.sandbox.keeper_line import DEVICE_LANE, PLAIN_LANE, KeeperLine
 from grader.sandbox.wire import Message
 
@@ -99,6 +99,8 @@ class Answer:
         self._deadline = time.monotonic() + kata.grading_seconds
         self._lanes: dict[str, Lane] = {}
         self.timeouts = 0
+        self.on_training: Told | None = None
+        """Hears how far a training is."""
         self.load_failure: Failure | None = None
         self.load_printed = ""
         self.layers: list[str] = []
@@ -200,16 +202,19 @@ class Lane:
 
     def submit(self, header: Header, tensors: Tensors) -> Ticket:
         """Ask the present sandbox for an operation, a new one where the last one ended."""
-        return self.send(Message.of(header, tensors))
+        message = Message.of(header, tensors)
+        if header["op"] == "train":
+            return self.send(message, header["seconds"], self._answer.on_training)
+        return self.send(message)
 
-    def send(self, message: Message) -> Ticket:
-        """Ask for an operation whose message is made already."""
+    def send(self, message: Message, seconds: float | None = None, told: Told | None = None) -> Ticket:
+        """Ask for an operation whose message is made already; ``seconds`` where it may take longer than a call."""
         if self._answer.load_failure is not None:
             raise dataclasses.replace(self._answer.load_failure)
         if self._sandbox is None or not self._sandbox.alive:
             self._sandbox, load = self._answer.new_sandbox(self._name)
             self._loads = {self._sandbox: load}
-        return self._sandbox.submit(message, self._answer.call_seconds())
+        return self._sandbox.submit(message, seconds or self._answer.call_seconds(), told)
 
     def flush(self) -> None:
         """Send what was asked for, so that the sandbox works while we do."""

@@ -135,6 +135,14 @@ class Judge:
                     raise Stale
                 self._tell({"event": "progress", "done": self._done, "failed": self._failed, "title": case.title})
 
+        def hear(step: int, steps: int, loss: float) -> None:
+            if step == steps or time.monotonic() > self._told + PROGRESS_SECONDS:
+                self._told = time.monotonic()
+                if request.get("keep") and self._something_came():
+                    raise Stale
+                self._tell({"event": "training", "step": step, "steps": steps, "loss": loss})
+
+        grading.answer.on_training = hear
         device = "" if request["device"] == "cpu" else request["device"]
         runs = wanted(runs_of(desk.cases, desk.kata.families, device), request["case"].lower())
         self._tell({"event": "plan", "total": sum(len(run.outcomes) for run in runs)})
@@ -144,7 +152,7 @@ class Judge:
         signal.setitimer(signal.ITIMER_REAL, desk.kata.grading_seconds + SECOND_NET_SECONDS)
         try:
             if plan is not None:
-                runner.replay(runs, plan)
+                runner.replay(runs, plan, patiently=bool(request.get("many")))
             else:
                 runner.run(runs)
             asked = time.monotonic()
@@ -221,7 +229,8 @@ def headline(grading: Grading, outcomes: list[CaseOutcome]) -> str:
             return failure.message
         return _("{message} (line {line})").format(message=failure.message, line=failure.line)
     failures = [case.failure for case in outcomes if case.failure is not None]
-    if failures and len(failures) == len(outcomes) and all(failure.kind == "stub" for failure in failures):
+    ran = [case for case in outcomes if case.outcome != "skipped"]
+    if failures and len(failures) == len(ran) and all(failure.kind == "stub" for failure in failures):
         return _(NOTHING_WRITTEN)
     return "" if outcomes else _("no case has that text in its id or title")
 

@@ -162,6 +162,8 @@ def runs_of(cases: list[Case], families: tuple[str, ...], device: str = "") -> l
 def _prepared(run: Run, grading: Grading, stand_in: Local) -> Prepared:
     outcome = run.outcome
     case, variant = outcome.case, outcome.variant
+    if case.trains:  # nobody is kept waiting for a training that nobody asked for
+        return Prepared(variant.dtype)
     rehearsal = _Rehearsal(stand_in)
     check = Check(grading, variant, Numbers(grading.seed, f"weights of {case.stream}"), rehearsal, run.number)
     check.judges = False

@@ -33,43 +33,77 @@ class Runner:
 
     def run(self, runs: list[Run]) -> None:
         """Ask for one run after the other, and judge the oldest ones that are open."""
-        for run in runs:
+        trainings = [run for run in runs if run.outcome.case.trains]
+        quick = [run for run in runs if run not in trainings]
+        for run in quick:
             self._run(run)
         self._finish_all()
+        self._train(trainings, quick)
+
+    def _train(self, trainings: list[Run], others: list[Run]) -> None:
+        """Run the cases that train a module, unless another one has failed: that one says more, and at once."""
+        for run in trainings:
+            if any(outcome.failure is not None for other in others for outcome in other.outcomes):
+                run.outcome.outcome = "skipped"
+                run.outcome.reason = _("nothing is trained before all other cases pass")
+                self._on_outcome(run.outcome)
+            else:
+                self._run(run)
+                self._finish_all()
 
     def _finish_all(self) -> None:
         while self._open:
             self._finish(self._open.popleft())
 
-    def replay(self, runs: list[Run], plan: Plan) -> None:
-        """Ask for all that was prepared for these runs at once, and judge the replies as they come."""
+    def replay(self, runs: list[Run], plan: Plan, *, patiently: bool) -> None:
+        """Ask for all that was prepared for these runs at once, and judge the replies as they come.
+
+        ``patiently``: what is derived waits for its cases, and many runs need not be asked for.
+        """
+        trainings = [run for run in runs if run.outcome.case.trains]
+        runs = [run for run in runs if run not in trainings]
+        mains = {run.outcome.case.stream: run for run in runs if run.is_main}
+        ahead, left = _parted(runs, plan)
+        if patiently:
+            self._ask_and_judge([pair for pair in ahead if pair[0].is_main])
+            ahead = [pair for pair in ahead if not pair[0].is_main]
+            worth = _worth_asking([run for run, _ready in ahead], mains)
+            left += [run for run, _ready in ahead if run not in worth]
+            ahead = [pair for pair in ahead if pair[0] in worth]
+        self._ask_and_judge(ahead)
+        evidence = [run for run, _ready in ahead if not run.is_main]
+        for run in left:
+            self._decide(run, mains.get(run.outcome.case.stream), evidence, mains)
+        self._finish_all()
+        self._train(trainings, runs)
+
+    def _ask_and_judge(self, runs: list[tuple[Run, Prepared]]) -> None:
         answer = self._grading.answer
-        by_number = {run.number: run for run in runs}
-        left: list[tuple[Run, list[Run]]] = []
-        asked: list[tuple[Run, Prepared]] = []
-        for run in sorted(runs, key=lambda run: run.outcome.family == "device"):  # see LANE_OF_FAMILY
-            ready = plan.runs[run.number - 1]
-            others = [by_number[number] for number in ready.relies_on if number in by_number]
-            if others and len(others) == len(ready.relies_on):
-                left.append((run, others))
-                continue
+        for run, ready in runs:
             if run.outcome.variant.device == SIMULATED:
                 answer.ask_for_device()
             lane = answer.lane(run.outcome.family)
             run.outcome.tickets = [lane.send(message) for message in ready.messages]
-            asked.append((run, ready))
-        for name in {run.outcome.family for run, _ready in asked}:
+        for name in {run.outcome.family for run, _ready in runs}:
             answer.lane(name).flush()
-        for run, ready in asked:
+        for run, ready in runs:
             if not self._skips(run):
                 self._judge(run, ready)
-        for run, others in left:
-            if all(other.outcome.outcome == "passed" for other in others):
-                run.outcome.aside = run.outcome.relied = True
-                self._close(run)
-            else:
-                self._run(run)
-        self._finish_all()
+
+    def _decide(self, run: Run, main: Run | None, evidence: list[Run], mains: dict[str, Run]) -> None:
+        """Decide a run by those of its variant that were asked for; where they leave doubt, ask for it."""
+        chosen = [other for other in evidence if other.variant == run.variant]
+        failed = [other for other in chosen if other.outcome.outcome != "passed"]
+        explained = all(_fails(mains.get(other.outcome.case.stream)) for other in failed)
+        if _fails(main) and failed:  # as expected: it is no new fact that it fails in this variant, too
+            assert main is not None
+            run.follow(main.outcome)
+            self._close(run)
+        elif chosen and not _fails(main) and explained and (main is not None or not failed):
+            run.follow(None)
+            self._close(run)
+        else:
+            self._run(run)
 
     # --- prepared
 
@@ -174,3 +208,28 @@ class Runner:
             self._on_outcome(outcome)
         if run.outcome.check is not None:
             self._grading.reference.release(run.outcome.check.handles)
+
+
+def _parted(runs: list[Run], plan: Plan) -> tuple[list[tuple[Run, Prepared]], list[Run]]:
+    """Part the runs into those that are asked for ahead and those that rely on them."""
+    numbers = {run.number for run in runs}
+    ahead: list[tuple[Run, Prepared]] = []
+    left: list[Run] = []
+    for run in sorted(runs, key=lambda run: run.outcome.family == "device"):  # see LANE_OF_FAMILY
+        ready = plan.runs[run.number - 1]
+        if ready.relies_on and ready.relies_on <= numbers:
+            left.append(run)
+        else:
+            ahead.append((run, ready))
+    return ahead, left
+
+
+def _worth_asking(runs: list[Run], mains: dict[str, Run]) -> list[Run]:
+    """Return the derived runs whose cases passed and, of each variant, one whose case did not."""
+    failing = [run for run in runs if _fails(mains.get(run.outcome.case.stream))]
+    first = {run.variant: run for run in reversed(failing)}
+    return [run for run in runs if run not in failing or first[run.variant] is run]
+
+
+def _fails(main: Run | None) -> bool:
+    return main is not None and main.outcome.outcome != "passed"

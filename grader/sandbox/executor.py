@@ -16,6 +16,7 @@ from typing import Any, Final
 import torch
 
 from grader.sandbox import observe
+from grader.sandbox.training import NoLossError, Tell, train
 from grader.sandbox.values import Snapshot, describe
 from grader.sandbox.wire import Unpacker, dtype_named
 
@@ -139,6 +140,27 @@ class Executor:
         if header["grad"]:
             reply["grads"] = _gradients(snapshot, inputs | weights, header["through"])
         return reply, snapshot.tensors
+
+    def train(self, header: Header, tensors: Tensors, tell: Tell) -> tuple[Header, Tensors]:
+        """Train a module with a method of its own as the loss; answers with its parameters.
+
+        See :func:`grader.sandbox.training.train`.
+        """
+        self._enter(header["key"] >> RUN_BITS)
+        tree = Unpacker(tensors)
+        data, order, rates = (tree.unpack(header[key]) for key in ("args", "order", "rates"))
+        module, loss = self._target(header)
+        if module is None:
+            raise AnswerError(f"{header['entry']} has no parameters")
+        _manual_seed(header["seed"])
+        try:
+            train(list(module.parameters()), loss, data, order, rates, tell)
+        except NoLossError as error:
+            sentence = f"{header['method']} returned {error}, expected a loss: a scalar with a gradient"
+            raise AnswerError(sentence) from None
+        snapshot = Snapshot()
+        trained = snapshot.tree({name: p.detach() for name, p in _parameters(module).items()})
+        return {"kind": "value", "value": trained, "seen": {}, "modified": []}, snapshot.tensors
 
     def trusted_call(self, header: Header, args: Any, kwargs: Any) -> tuple[Any, Tensors]:
         """Call code of our own with arguments of its own, unwatched. Returns the result and gradients by name."""

@@ -16,6 +16,7 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -86,9 +87,20 @@ class Guest:
                 return {"kind": "loaded"}, {}
             if operation == "device":
                 return {"kind": "device", "problem": simdevice.available()}, {}
+            if operation == "train":
+                return self._executor.train(header, _load(payload), self._teller(header["nonce"]))
             return (self._executor.build if operation == "build" else self._executor.call)(header, _load(payload))
         except BaseException as error:  # noqa: BLE001 - SystemExit, KeyboardInterrupt, pytest.skip...: all are failures
             return self._describe(error), {}
+
+    def _teller(self, nonce: str) -> Callable[[int, int, float], None]:
+        """Return what tells the judge how far a training is."""
+
+        def tell(step: int, steps: int, loss: float) -> None:
+            header = {"kind": "progress", "nonce": nonce, "step": step, "steps": steps, "loss": loss}
+            _send(self._channel, _frame(header))
+
+        return tell
 
     def _mark_output(self, nonce: str) -> None:
         """Flush, and tell where the output of this call ends."""
@@ -155,6 +167,8 @@ def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
     found = confine.gaps(scratch, settings["parent"])
     guest = Guest(channel)
     guest.send({"kind": "ready", "nonce": "", "layers": active, "gaps": found})
+    if settings["device"]:
+        simdevice.available()  # before autograd counts the devices, which it does once
     if not select.select([channel], [], [], 0)[0]:
         warm_up(device=settings["device"])
     elif settings["device"]:  # before anything is differentiated: autograd takes in no device afterwards

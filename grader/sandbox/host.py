@@ -32,9 +32,13 @@ WATCH_SECONDS: Final = 0.05
 DRAIN_SECONDS: Final = 0.15
 OUTPUT_CAP: Final = 8 << 20
 WRITE_BYTES: Final = 16 << 10
+MOST_PROGRESS: Final = 200
+"""So many times may a sandbox say how far a training is."""
 
 Ending = Literal["timeout", "crashed", "memory", "output", "protocol"]
 Reply = tuple[dict[str, Any], dict[str, torch.Tensor]]
+Told = Callable[[int, int, float], None]
+"""Hears how far a training is: steps done, of all, and the loss that the sandbox claims."""
 
 
 class SandboxEnded(Exception):
@@ -56,10 +60,11 @@ class Lost(Exception):
 class Ticket:
     """An operation that was asked for, and what came of it."""
 
-    __slots__ = ("error", "nonce", "payload", "printed", "reply", "sandbox", "seconds", "took")
+    __slots__ = ("error", "nonce", "payload", "printed", "reply", "sandbox", "seconds", "told", "took", "trained")
 
-    def __init__(self, sandbox: Sandbox, nonce: str, seconds: float) -> None:
-        self.sandbox, self.nonce, self.seconds = sandbox, nonce, seconds
+    def __init__(self, sandbox: Sandbox, nonce: str, seconds: float, told: Told | None = None) -> None:
+        self.sandbox, self.nonce, self.seconds, self.told = sandbox, nonce, seconds, told
+        self.trained = 0
         self.reply: dict[str, Any] | None = None
         self.payload = b""
         self.error: Exception | None = None
@@ -97,13 +102,16 @@ class Sandbox:
         self.gaps: list[str] = []
         self._ready = self._enqueue("", START_SECONDS)
 
-    def submit(self, message: Message, seconds: float) -> Ticket:
-        """Ask for one operation, to be answered at most ``seconds`` after the one before it."""
+    def submit(self, message: Message, seconds: float, told: Told | None = None) -> Ticket:
+        """Ask for one operation, to be answered at most ``seconds`` after the one before it.
+
+        ``told`` hears meanwhile how far it is, where it is a training.
+        """
         if not self.alive:
             ticket = Ticket(self, "", seconds)
             ticket.error = Lost()
             return ticket
-        ticket = self._enqueue(secrets.token_hex(8), seconds)
+        ticket = self._enqueue(secrets.token_hex(8), seconds, told)
         self._outbox += message.frame(ticket.nonce)
         if len(self._outbox) > WRITE_BYTES:
             self.flush()
@@ -163,8 +171,8 @@ class Sandbox:
         """Wait for the sandbox to be confined."""
         self.wait(self._ready)
 
-    def _enqueue(self, nonce: str, seconds: float) -> Ticket:
-        ticket = Ticket(self, nonce, seconds)
+    def _enqueue(self, nonce: str, seconds: float, told: Told | None = None) -> Ticket:
+        ticket = Ticket(self, nonce, seconds, told)
         if not self._queue:
             self._head_since = time.monotonic()
         self._queue.append(ticket)
@@ -253,6 +261,9 @@ class Sandbox:
             ticket = self._queue[0]
             if header.get("nonce") != ticket.nonce or type(header.get("kind")) is not str:
                 raise WireError("the reply is stale or forged")
+            if header["kind"] == "progress":
+                _progress(ticket, header)
+                continue
             if ticket is self._ready:
                 self.layers, self.gaps = strings(header.get("layers")), strings(header.get("gaps"))
                 self._memory_cap = limits.resident_bytes(self.pid) + MEMORY_BUDGET
@@ -326,6 +337,16 @@ class Sandbox:
         """The innermost line of the learner's file in what faulthandler wrote."""
         match = re.search(rf'File "{re.escape(self.filename)}", line (\d+)', self._diagnostics.text())
         return int(match[1]) if match else 0
+
+
+def _progress(ticket: Ticket, header: dict[str, Any]) -> None:
+    ticket.trained += 1
+    step, steps, loss = (header.get(key) for key in ("step", "steps", "loss"))
+    if ticket.told is None or ticket.trained > MOST_PROGRESS or type(step) is not int or type(steps) is not int:
+        raise WireError("a malformed reply")
+    if type(loss) is not float:
+        raise WireError("a malformed reply")
+    ticket.told(step, steps, loss)
 
 
 def _refused(error: WireError) -> str:

@@ -22,6 +22,8 @@ SENTENCES: Final = (
     marked("{name} cannot be called: it has no forward"),
     marked("the result is too large: shape {shape}"),
     marked("{name} has no {member}"),
+    marked("{name} has no parameters"),
+    marked("{name} returned {what}, expected a loss: a scalar with a gradient"),
     marked("{name} returned {what}, expected a result and a state"),
     # probes/simdevice
     marked(

@@ -36,6 +36,9 @@ class Progress:
         elif event["event"] == "progress":
             self._done, self._failed = event["done"], event["failed"]
             title = clean(event["title"], 60)
+        elif event["event"] == "training":
+            self._write(f"{self._kata}: {training(event)}")
+            return
         else:
             return
         line = _("{kata}: case {done} of {total}").format(kata=self._kata, done=self._done, total=self._total)
@@ -50,3 +53,9 @@ class Progress:
                 line = line[:-1]
             sys.stderr.write(f"\r\x1b[K{line}")
             sys.stderr.flush()
+
+
+def training(event: dict[str, Any]) -> str:
+    """Say how far a training is."""
+    sentence = _("training, step {step} of {steps}, loss {loss:.3f}")
+    return sentence.format(step=event["step"], steps=event["steps"], loss=event["loss"])

@@ -11,6 +11,7 @@ from rich.text import Text
 from grader.language import _
 from grader.show.console import console
 from grader.show.outcome import outcome
+from grader.show.progress import training
 from grader.text import cells
 
 Draw = Callable[[Console], None]
@@ -137,14 +138,17 @@ class Live:
         """Count the cases where a grading takes its time."""
         if event["event"] == "plan":
             self._total = event["total"]
-        elif event["event"] == "progress" and time.monotonic() - self._drawn > PROGRESS_SECONDS:
-            status = _("checking, case {done} of {total}").format(done=event["done"], total=self._total)
-            if event["failed"]:
-                status += _(", {failed} failed").format(failed=event["failed"])
-            self._status = status
+        elif event["event"] in ("progress", "training") and time.monotonic() - self._drawn > PROGRESS_SECONDS:
+            self._status = training(event) if event["event"] == "training" else self._counted(event)
             if not self._scrolled:
                 self._write(_HOME + self._rendered(self._head)[0] + _REST_OF_LINE + self._below())
             self._drawn = time.monotonic()
+
+    def _counted(self, event: dict[str, Any]) -> str:
+        status = _("checking, case {done} of {total}").format(done=event["done"], total=self._total)
+        if event["failed"]:
+            status += _(", {failed} failed").format(failed=event["failed"])
+        return status
 
     def judged(self, report: Report, page: Draw, keys: Keys) -> None:
         """Show the page of a verdict."""

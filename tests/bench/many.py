@@ -1,0 +1,88 @@
+"""Many answers at once: how many in a second, what a hanging one costs, and whether memory stays flat."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from grader import catalog
+from grader.dev.answers import known_answers
+from grader.session import Request, Session
+from tests.bench.commands import KATA
+
+ANSWERS = 200
+GRADINGS = 1000
+HANGS = "import torch\nfrom torch import nn\n\n\nclass MultiHeadAttention(nn.Module):\n    while True:\n        pass\n"
+
+
+def table(folder: Path) -> Table:
+    """Grade mixed answers with two jobs, then the same with one more that hangs."""
+    answers = folder / "answers"
+    answers.mkdir(parents=True)
+    sources = [known.source for known in known_answers(catalog.find(KATA)) if known.kind != "stub"]
+    for number, source in zip(range(ANSWERS), itertools.cycle(sources), strict=False):
+        (answers / f"answer_{number:03}.py").write_text(source, encoding="utf-8")
+    seconds, verdicts = _graded(folder, answers)
+    (answers / "hangs.py").write_text(HANGS, encoding="utf-8")
+    hanging, _verdicts = _graded(folder, answers)
+    table = Table(title=f"kata grade {KATA} --file FOLDER --jobs 2", title_justify="left")
+    table.add_column("")
+    table.add_column("", justify="right")
+    passed = verdicts.count("passed")
+    table.add_row("answers", f"{len(verdicts)}, {passed} of them pass")
+    table.add_row("seconds", f"{seconds:.1f}")
+    table.add_row("answers a second (target: 10)", f"{len(verdicts) / seconds:.1f}")
+    table.add_row("with one more that hangs", f"{hanging - seconds:+.1f} s, its own limit is 10 s")
+    table.add_row("scratch folders and processes left", str(len(list((folder / "tmp").glob("kata-sandbox-*")))))
+    return table
+
+
+def _graded(folder: Path, answers: Path) -> tuple[float, list[str]]:
+    scratch = folder / "tmp"
+    scratch.mkdir(exist_ok=True)
+    environment = os.environ | {"KATA_HOME": str(folder / "home"), "LANG": "C", "TMPDIR": str(scratch)}
+    command = [sys.executable, "-m", "grader", "grade", KATA, "--file", str(answers), "--jobs", "2", "--json"]
+    began = time.perf_counter()
+    output = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=False).stdout
+    return time.perf_counter() - began, [json.loads(line)["verdict"] for line in output.splitlines()]
+
+
+def memory(screen: Console) -> Table:
+    """Watch the memory of all processes of a session over many gradings."""
+    kata = catalog.find("masked-softmax")
+    table = Table(title=f"Memory over {GRADINGS} gradings of {kata.id}", title_justify="left")
+    table.add_column("gradings", justify="right")
+    table.add_column("MiB resident, of all its processes", justify="right")
+    with Session() as session, screen.status("grading") as status:
+        for number in range(1, GRADINGS + 1):
+            session.grade(Request(kata.id, kata.reference(), kata.filename), many=True)
+            if number in (10, 100) or number % 250 == 0:
+                status.update(f"{number} of {GRADINGS}")
+                table.add_row(str(number), f"{_resident(os.getpid()) >> 20}")
+    return table
+
+
+def _resident(pid: int) -> int:
+    """Return the memory of the processes below one, shared pages divided among them."""
+    total = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in (task / "children").read_text(encoding="ascii").split():
+            total += _resident(int(child))
+            rollup = Path(f"/proc/{child}/smaps_rollup")
+            try:
+                lines = rollup.read_text(encoding="ascii").splitlines()
+            except OSError:  # a sandbox's memory is its own affair
+                lines = [f"Pss: {Path(f'/proc/{child}/statm').read_text(encoding='ascii').split()[1]} pages"]
+            for line in lines:
+                if line.startswith("Pss:"):
+                    amount, unit = line.split()[1:3]
+                    total += int(amount) * (1024 if unit == "kB" else os.sysconf("SC_PAGE_SIZE"))
+    return total
