@@ -44,6 +44,8 @@ class Kata:
     families: tuple[str, ...]
     forbidden: tuple[str, ...]
     allowed: tuple[str, ...]
+    continues: str = ""
+    """The kata with whose passed answer the file begins; empty for none."""
     call_seconds: float = CALL_SECONDS
     grading_seconds: float = GRADING_SECONDS
     bugs: int = 1
@@ -198,6 +200,7 @@ def _load(folder: Path, solution: Path) -> Kata:
         families=table.names("families", FAMILIES.__contains__, "one of " + " ".join(FAMILIES), at_least=1),
         forbidden=table.names("forbidden", _is_dotted, "a dotted name"),
         allowed=table.names("allowed", _is_dotted, "a dotted name"),
+        continues=table.kata("continues"),
         call_seconds=table.seconds("call_seconds", CALL_SECONDS),
         grading_seconds=table.seconds("grading_seconds", GRADING_SECONDS),
         bugs=table.whole("bugs", 1, MOST_BUGS, default=1),
@@ -247,6 +250,12 @@ class _Table:
         if len(set(value)) < len(value):
             raise self._wrong(key, "names something twice")
         return tuple(value)
+
+    def kata(self, key: str) -> str:
+        value = self._take(key, "")
+        if not isinstance(value, str) or (value and not _ID.fullmatch(value)):
+            raise self._wrong(key, f"must be the id of a kata, not {value!r}")
+        return value
 
     def seconds(self, key: str, default: float) -> float:
         self.known.append(key)

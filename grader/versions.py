@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from grader.catalog import typed
+from grader.catalog import Kata, typed
 from grader.errors import NoSuchVersion
 from grader.history import Attempt, History
 from grader.language import _
@@ -64,6 +64,13 @@ def chosen(found: list[Version], workspace: Workspace, kata_id: str, number: int
             return version
     message = _("Every version of {name} that was kept is the same as the present file.")
     raise NoSuchVersion(message.format(name=typed(kata_id)), listing)
+
+
+def beginning(kata: Kata, history: History) -> str:
+    """Return the file in which an answer to a kata begins: the stub, behind the passed answer that it continues."""
+    attempts = history.attempts(kata.continues) if kata.continues else []
+    passed = [attempt.digest for attempt in attempts if attempt.whole and attempt.verdict == "passed"]
+    return f"{history.source(passed[-1]).rstrip()}\n\n\n{kata.stub()}" if passed else kata.stub()
 
 
 def numbers(found: list[Version]) -> dict[str, int]:

@@ -28,6 +28,7 @@ MADE_UP = Path(__file__).with_name("made_up")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let more be graded than a change needs."""
     parser.addoption("--seeds", type=int, metavar="N", help="grade N debug rounds, dealt out over the katas")
+    parser.addoption("--pairs", type=int, metavar="N", help="grade N pairs of mistakes of each kata")
 
 
 # What may be English in text for a Chinese reader; each is taken out before sentences are looked for.

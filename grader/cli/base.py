@@ -84,6 +84,16 @@ class App:
         """Return what was done with each kata; nothing, with a warning, where the history cannot be used."""
         return self.ask(History.summaries, dict[str, Summary](), consequence)
 
+    def beginning(self, kata: catalog.Kata) -> str:
+        """Return the file in which an answer begins: the stub, behind the passed answer that the kata continues."""
+        from grader.versions import beginning  # noqa: PLC0415 - few commands begin a file
+
+        if not kata.continues:
+            return kata.stub()
+        consequence = _("{kata} begins without your answer to {other}.")
+        consequence = consequence.format(kata=kata.id, other=kata.continues)
+        return self.ask(lambda history: beginning(kata, history), kata.stub(), consequence)
+
     def kata_id(self, name: str | None) -> str:
         """Return the id of the kata that was named, or of the current one. Raises UnknownKata and NoCurrentKata."""
         name = catalog.kata_of(name or self.ask(History.current, None, "") or "")

@@ -84,7 +84,7 @@ def begin(app: App, chosen: catalog.Kata, screen: "Console") -> None:
 
     brief = chosen.brief(app.lang)
     path = app.workspace.path(chosen.id)
-    written = app.workspace.start(chosen.id, chosen.stub())
+    written = app.workspace.start(chosen.id, app.beginning(chosen))
     app.ask(
         lambda history: history.begin(chosen.id, anew=written),
         None,

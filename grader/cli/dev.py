@@ -14,8 +14,6 @@ from grader.cli.help import SpokenGroup
 from grader.errors import UsageError
 from grader.language import _
 
-BEGIN, END = "<!-- score:begin -->", "<!-- score:end -->"
-
 
 @click.group("dev", cls=SpokenGroup, short_help="For authors of katas.", epilog=examples("kata dev check mha"))
 def dev_command() -> None:
@@ -29,7 +27,7 @@ def dev_command() -> None:
     epilog=examples("kata dev check mha", "kata dev check --all"),
 )
 @click.argument("kata", required=False, shell_complete=kata_names)
-@click.option("--all", "every", is_flag=True, help="All katas; writes the score into README.md.")
+@click.option("--all", "every", is_flag=True, help="All katas; writes katas and score into README.md.")
 @click.option("--seeds", type=click.IntRange(1), default=20, show_default=True, help="Seeds for each reference.")
 @click.pass_obj
 def check_command(app: App, kata: str | None, every: bool, seeds: int) -> None:
@@ -54,7 +52,8 @@ def check_command(app: App, kata: str | None, every: bool, seeds: int) -> None:
     score = check.table(scores)
     click.echo(score)
     if every:
-        _write_score(score)
+        _write("score", score)
+        _write("katas", check.course(chosen))
     if any(one.problems for one in scores):
         raise click.exceptions.Exit(1)
 
@@ -64,11 +63,12 @@ def _tell(kata: str, step: str = "") -> None:
         click.echo(f"\r\x1b[K{(kata + step)[:78]}", nl=False, err=True)
 
 
-def _write_score(score: str) -> None:
-    """Put the score where the README of a clone has a place for it."""
+def _write(name: str, text_there: str) -> None:
+    """Put a table where the README of a clone has a place for it."""
     readme: Path = catalog.content_root() / "README.md"
     if not readme.is_file():
         return
     text = readme.read_text(encoding="utf-8")
-    place: Any = re.compile(f"{BEGIN}.*?{END}", re.DOTALL)
-    readme.write_text(place.sub(lambda _match: f"{BEGIN}\n{score}\n{END}", text), encoding="utf-8")
+    begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
+    place: Any = re.compile(f"{begin}.*?{end}", re.DOTALL)
+    readme.write_text(place.sub(lambda _match: f"{begin}\n{text_there}\n{end}", text), encoding="utf-8")

@@ -84,7 +84,7 @@ def restore_command(
 def _beginning(app: App, target: Target) -> str:
     """Return the file that `kata start` writes: the stub, or the one with the planted mistakes."""
     if not target.debug:
-        return catalog.find(target.kata).stub()
+        return app.beginning(catalog.find(target.kata))
     debug_round = app.history.debug_round(target.name)
     if debug_round is None:
         raise NoDebugRound(target.kata)

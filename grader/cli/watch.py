@@ -221,7 +221,7 @@ class Watch:
 
     def _beginning(self) -> str:
         """Return the text that `kata start` writes: nobody has answered yet."""
-        return "" if self._target.debug else catalog.find(self._target.kata).stub()
+        return "" if self._target.debug else self._app.beginning(catalog.find(self._target.kata))
 
     def _wait_for_a_beginning(self) -> None:
         from grader.show.watch import paragraph  # noqa: PLC0415 - rich is for people

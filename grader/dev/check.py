@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from grader.catalog import FAMILIES, Kata
+from grader.catalog import FAMILIES, TRACKS, Kata
 from grader.dev import files
 from grader.dev.answers import Known, known_answers
 from grader.judge.failure import NOTHING_WRITTEN
@@ -92,6 +92,15 @@ def _problem(known: Known, kata: Kata, report: Report) -> str:
     if known.kind == "mistake" and known.mistake not in [mistake["id"] for mistake in report["mistakes"]]:
         return "rejected, but not named"
     return ""
+
+
+def course(katas: Iterable[Kata]) -> str:
+    """Return the katas by track as a Markdown table."""
+    tracks: dict[int, list[str]] = {}
+    for kata in sorted(katas, key=lambda kata: (kata.track, kata.order)):
+        tracks.setdefault(kata.track, []).append(f"`{kata.id}`")
+    lines = [f"| {number} · {TRACKS[number]['en']} | {' '.join(names)} |" for number, names in tracks.items()]
+    return "\n".join(["| track | katas |", "|---|---|", *lines])
 
 
 def table(scores: Iterable[Score]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ from grader.judge.compare import agree
 from grader.judge.failure import Failure, Satisfied
 from grader.judge.grading import Grading
 from grader.judge.lanes import Header, Local, Tensors
-from grader.judge.observed import tensor_nodes
+from grader.judge.observed import Cost, cost_of, tensor_nodes
 from grader.judge.results import Exchange
 from grader.sandbox.executor import RUN_BITS, AnswerError
 from grader.sandbox.host import Reply
@@ -53,6 +54,8 @@ class Known(Local):
 
     def __init__(self, source: str, filename: str) -> None:
         super().__init__(source, filename)
+        self.distance = 0.0
+        """How far its cost was from that of the answer in the last case that fails by its cost."""
         self._seed = -1
         self._replies: dict[int, list[Reply]] = {}
 
@@ -97,6 +100,7 @@ class _Replay:
     def __init__(self, implementation: Local, recorded: list[Exchange]) -> None:
         self._implementation, self._recorded = implementation, recorded
         self._at = 0
+        self.distance = 0.0
 
     def submit(self, header: Header, tensors: Tensors) -> Any:
         """Do one operation. Raises Different."""
@@ -107,6 +111,7 @@ class _Replay:
         reply = request(self._implementation, header, tensors)
         if not _same(*reply, recorded):
             raise Different
+        self.distance += _distance(cost_of(reply[0]), recorded.cost)
         return reply
 
     def wait(self, asked: Any) -> Reply:
@@ -115,15 +120,27 @@ class _Replay:
         return done
 
 
-def _costs_as_much(grading: Grading, implementation: Local, case: CaseOutcome, recorded: list[Exchange]) -> bool:
+def _costs_as_much(grading: Grading, implementation: Known, case: CaseOutcome, recorded: list[Exchange]) -> bool:
     """Counts need not be equal to the last multiplication: what must be the same is what the case says of them."""
+    replay = _Replay(implementation, recorded)
+    implementation.distance = math.inf
     try:
-        again(case, grading, _Replay(implementation, recorded))
+        again(case, grading, replay)
     except (Different, Satisfied):
         return False
     except Failure as failure:
+        implementation.distance = replay.distance
         return case.failure is not None and failure.kind == case.failure.kind
     return case.failure is None
+
+
+def _distance(mine: Cost | None, theirs: Cost | None) -> float:
+    """Return how far two counts are apart, in factors."""
+    if mine is None or theirs is None:
+        return 0.0
+    pairs = [(mine.calls, theirs.calls), (mine.madds, theirs.madds), (mine.elems, theirs.elems)]
+    pairs.append((mine.biggest, theirs.biggest))
+    return sum(abs(math.log((1 + one) / (1 + two))) for one, two in pairs)
 
 
 def _same(reply: Header, tensors: Tensors, recorded: Exchange) -> bool:
@@ -131,7 +148,7 @@ def _same(reply: Header, tensors: Tensors, recorded: Exchange) -> bool:
     if reply["kind"] != theirs["kind"]:
         return False
     if reply["kind"] == "error":
-        return bool(reply["type"] == theirs.get("type"))
+        return _complaint(reply) == _complaint(theirs)
     if reply["kind"] == "built":
         return bool(reply["parameters"] == theirs.get("parameters"))
     if reply["kind"] != "value":
@@ -147,12 +164,24 @@ def _same(reply: Header, tensors: Tensors, recorded: Exchange) -> bool:
     return all(agree(grads[name], grad) for name, grad in recorded.grads.items() if name in grads)
 
 
-def _habits(reply: Header) -> tuple[bool, bool, list[Any]]:
-    """Whether something forbidden was called or copied to the host, and where the results live."""
+def _complaint(reply: Header) -> tuple[str, str]:
+    """Return what an exception tells of its cause.
+
+    Of what torch refuses the sizes, in its own words; of tensors on two devices the shape of the stranger. A sentence
+    that a learner wrote is his own.
+    """
+    name, message = str(reply.get("type")), str(reply.get("message"))
+    if name == "DeviceMixError":
+        return name, message.partition(", shape ")[2].partition(", is on")[0]
+    return name, message.partition("\n")[0] if name == "RuntimeError" else ""
+
+
+def _habits(reply: Header) -> tuple[bool, list[str], list[Any]]:
+    """Whether something forbidden was called, what was copied to the host, and where the results live."""
     given = reply.get("seen")
     seen = given if type(given) is dict else {}
     return (
         bool(seen.get("forbidden")),
-        bool(seen.get("traffic")),
+        sorted({str(found[0]) for found in seen.get("traffic") or () if type(found) is list and found}),
         [node.get("device") for node in tensor_nodes(reply["value"])],
     )

@@ -87,16 +87,17 @@ class _Search:
     def __init__(self, grading: Grading, bank: Bank, failing: list[CaseOutcome], passing: list[CaseOutcome]) -> None:
         self._grading, self._bank, self._failing, self._passing = grading, bank, failing, passing
         self._few = _first_of_each_family(sorted(failing, key=_order), FAILING_PER_FAMILY)
+        families = {case.family for case in failing}  # each mistake fails in its own
+        self._singles = [(mistake, run) for mistake, run in bank.singles() if mistake.family in families]
         telling = [case for case in passing if case.family in DERIVED_FROM]
         self._telling = _first_of_each_family(telling, PASSING_PER_FAMILY)
 
     def found(self) -> list[Diagnosis]:
         """Return what fits."""
-        singles = self._bank.singles()
-        fitting = [(m, i) for m, i in singles if self._all(i, self._few) and self._all(i, self._telling)]
+        fitting = [(m, i) for m, i in self._singles if self._all(i, self._few) and self._all(i, self._telling)]
         if len(fitting) > 1:  # a closer look decides between them
             closer = [(m, i) for m, i in fitting if self._all(i, self._failing) and self._all(i, self._passing)]
-            fitting = closer or fitting
+            fitting = sorted(closer or fitting, key=lambda fit: fit[1].distance)
         if fitting:
             return [Diagnosis(mistake, tuple(case.id for case in self._failing)) for mistake, _run in fitting]
         return self._two()
@@ -106,7 +107,7 @@ class _Search:
         roots = self._roots()
         hits = [
             (mistake, [case for case in roots if reproduces(self._grading, run, case)], run)
-            for mistake, run in self._bank.singles()
+            for mistake, run in self._singles
         ]
         hits = [(m, cases, run) for m, cases, run in hits if cases and self._all(run, self._telling)]
         hits.sort(key=lambda hit: -len(hit[1]))
@@ -117,7 +118,8 @@ class _Search:
             both = self._bank.both(first, second)
             if both is not None and self._all(both, roots) and self._all(both, self._telling):
                 return [_diagnosis(first, roots), _diagnosis(second, roots)]
-        return [_diagnosis(mistake, cases) for mistake, cases, _run in hits[:1] if 2 * len(cases) >= len(roots)]
+        most = [hit for hit in hits[:1] if len(hit[1]) > 1 and 3 * len(hit[1]) >= 2 * len(roots)]
+        return [_diagnosis(mistake, cases) for mistake, cases, _run in most]
 
     def _roots(self) -> list[CaseOutcome]:
         """Return failing cases that fail for reasons of their own: not those derived from a case that fails."""
@@ -130,7 +132,7 @@ class _Search:
     def _pairs(self, likely: list[Mistake], roots: list[CaseOutcome]) -> Iterator[tuple[Mistake, Mistake]]:
         """Yield the pairs to try: first those with a mistake that fits in part, then those of the failing families."""
         families = {case.family for case in roots}
-        every = [mistake for mistake, _run in self._bank.singles()]
+        every = [mistake for mistake, _run in self._singles]
         others = sorted(every, key=lambda mistake: mistake.family not in families)
         ordered = [(a, b) for a in likely for b in others if a is not b]
         ordered += [(a, b) for a, b in combinations(others, 2) if a not in likely and b not in likely]

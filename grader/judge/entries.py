@@ -15,7 +15,7 @@ from grader.language import _
 if TYPE_CHECKING:
     from grader.judge.check import Check
 
-TRAINING_SECONDS: Final = 90.0
+TRAINING_SECONDS: Final = 110.0
 """So long may a training take: it is one operation, and a call's time would not do."""
 
 

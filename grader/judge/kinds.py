@@ -13,8 +13,10 @@ from typing import Any
 
 import torch
 
+from grader.judge.arguments import got
 from grader.judge.results import Exchange, Result
 from grader.sandbox.callables import Step
+from grader.sandbox.wire import tensors_in
 
 Feature = tuple[Any, ...]
 
@@ -24,12 +26,20 @@ def chosen(runs: dict[int, list[Exchange]]) -> set[int]:
     features = {number: set(features_of(exchanges)) for number, exchanges in runs.items()}
     left = set().union(*features.values()) if features else set()
     largest = {number: sum(exchange.size for exchange in exchanges) for number, exchanges in runs.items()}
-    found: set[int] = set()
+    longest = {number: max(map(_longest, exchanges), default=0) for number, exchanges in runs.items()}
+    # rounding errors and indices that a dtype cannot hold show in the largest tensor and along the longest axis
+    found = {max(numbers, key=numbers.__getitem__) for numbers in (largest, longest) if numbers}
+    left -= set().union(*(features[number] for number in found))
     while left:
         best = max(features, key=lambda number: (len(features[number] & left), largest[number]))
         found.add(best)
         left -= features[best]
     return found
+
+
+def _longest(exchange: Exchange) -> int:
+    trees = (exchange.trees["args"], exchange.trees["kwargs"])
+    return max((size for tree in trees for tensor in tensors_in(got(tree)) for size in tensor.shape), default=0)
 
 
 def features_of(exchanges: list[Exchange]) -> Iterator[Feature]:
@@ -80,7 +90,7 @@ def _of(value: Any) -> Iterator[Feature]:
     elif isinstance(value, Step):  # what its numbers are for, nobody can tell from outside
         yield ("step", *value.table.shape, float(value.table.nan_to_num().sum()))
     else:
-        yield ("value", min(value, 2) if type(value) is int else repr(value))
+        yield ("value", value.bit_length() if type(value) is int else repr(value))
 
 
 def _content_of(tensor: torch.Tensor) -> Feature:

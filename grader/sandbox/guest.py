@@ -167,8 +167,6 @@ def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
     found = confine.gaps(scratch, settings["parent"])
     guest = Guest(channel)
     guest.send({"kind": "ready", "nonce": "", "layers": active, "gaps": found})
-    if settings["device"]:
-        simdevice.available()  # before autograd counts the devices, which it does once
     if not select.select([channel], [], [], 0)[0]:
         warm_up(device=settings["device"])
     elif settings["device"]:  # before anything is differentiated: autograd takes in no device afterwards

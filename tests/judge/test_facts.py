@@ -7,7 +7,7 @@ import pytest
 from grader import catalog
 from grader.session import Request, Session
 
-ATTENTION = '''
+ATTENTION = """
 import torch
 
 def scaled_dot_product_attention(q, k, v, mask=None):
@@ -18,7 +18,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     output = weights @ v
     {change}
     return output, weights
-'''
+"""
 CHANGES = {
     "scaled": "output = 0.5 * output",
     "shifted": "output = output.roll(1, -2)",

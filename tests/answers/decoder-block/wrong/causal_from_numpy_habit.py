@@ -1,5 +1,5 @@
 # family: device
-# mistake: none
+# mistake: causal-mask-on-cpu
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # family: contract
-# mistake: none
+# mistake: tokens-changed-in-place
 import math
 
 import torch

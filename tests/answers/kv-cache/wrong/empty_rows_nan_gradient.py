@@ -1,5 +1,5 @@
 # family: grad
-# mistake: none
+# mistake: nan-gradient
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # family: mask
-# mistake: none
+# mistake: renormalised-after
 import torch
 
 

@@ -1,5 +1,5 @@
 # family: contract
-# mistake: none
+# mistake: scores-overwritten
 import torch
 
 

@@ -1,5 +1,5 @@
 # family: contract
-# mistake: none
+# mistake: combine-in-place
 import torch
 
 

@@ -1,5 +1,5 @@
 # family: cost
-# mistake: none
+# mistake: loop-over-queries
 import math
 
 import torch

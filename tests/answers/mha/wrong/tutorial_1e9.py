@@ -1,5 +1,5 @@
 # family: mask
-# mistake: none
+# mistake: dead-rows-uniform
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # family: core
-# mistake: none
+# mistake: rows-by-batch
 import math
 
 import torch

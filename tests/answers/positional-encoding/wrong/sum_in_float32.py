@@ -1,5 +1,5 @@
 # family: dtype
-# mistake: none
+# mistake: half-precision-promoted
 import torch
 from torch import nn
 

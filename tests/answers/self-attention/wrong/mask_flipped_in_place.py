@@ -1,5 +1,5 @@
 # family: contract
-# mistake: none
+# mistake: mask-negated-in-place
 import torch
 from torch import nn
 

@@ -1,5 +1,5 @@
 # family: core
-# mistake: none
+# mistake: split-without-transpose
 def split_heads(x, n_heads):
     """Undoes itself, and mixes tokens all the same."""
     b, s, d = x.shape

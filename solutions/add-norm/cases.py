@@ -1,0 +1,134 @@
+"""Hidden cases of add-norm."""
+
+import pytest
+import torch
+
+# A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide tokens.
+without_dtype = pytest.mark.derive("grad", "device", "contract")
+
+
+def plain(add_norm, width):
+    """Give the norm weights of 1 and no bias."""
+    return add_norm.set(ln__weight=torch.ones(width), ln__bias=torch.zeros(width))
+
+
+@without_dtype
+def test_two_tokens(check, rng):
+    """The smallest call: a sum, then a norm."""
+    add_norm = check.module(4)
+    add_norm(rng.normal(1, 2, 4), rng.normal(1, 2, 4))
+
+
+def test_a_batch_of_sequences(check, rng):
+    """(B, S, d), with a norm of its own weight and bias."""
+    add_norm = check.module(normalized_shape=32)
+    add_norm(rng.normal(2, 3, 32), rng.normal(2, 3, 32))
+
+
+@without_dtype
+def test_axes_of_one_size(check, rng):
+    """B == S == d, where a wrong axis does not show in the shape."""
+    add_norm = check.module(4)
+    add_norm(rng.normal(4, 4, 4), rng.normal(4, 4, 4))
+
+
+@pytest.mark.parametrize("shape", [(24,), (3, 24), (2, 3, 4, 24)])
+def test_any_leading_axes(check, rng, shape):
+    """One token, a matrix, heads in between: the norm runs over the last axis."""
+    add_norm = check.module(24)
+    add_norm(rng.normal(*shape), rng.normal(*shape))
+
+
+def test_the_sublayer_is_quiet(check, rng):
+    """A small y is a small change of x."""
+    add_norm = check.module(32)
+    add_norm(rng.normal(2, 3, 32), rng.normal(2, 3, 32, scale=0.1))
+
+
+def test_the_sublayer_is_loud(check, rng):
+    """A large y, and an x that is still heard."""
+    add_norm = check.module(32)
+    add_norm(rng.normal(2, 3, 32), rng.normal(2, 3, 32, scale=4.0))
+
+
+@without_dtype
+def test_tiny_values(check, rng):
+    """A variance around the size of the norm's eps, which is PyTorch's default."""
+    add_norm = check.module(32)
+    add_norm(rng.normal(2, 3, 32, scale=3e-3), rng.normal(2, 3, 32, scale=3e-3))
+
+
+def test_sublayer_that_undoes_the_token(check, rng):
+    """The sum is zero: what is left is the bias of the norm."""
+    add_norm = check.module(16)
+    x = rng.normal(2, 3, 16)
+    add_norm(x, -x)
+
+
+def test_the_same_tensor_twice(check, rng):
+    """A sublayer that returns its input."""
+    add_norm = check.module(32)
+    x = rng.normal(2, 3, 32)
+    add_norm(x, x)
+
+
+def test_transposed_inputs(check, rng):
+    """Views whose features do not lie side by side."""
+    add_norm = check.module(24)
+    add_norm(rng.normal(2, 24, 5).transpose(1, 2), rng.normal(5, 2, 24).transpose(0, 1))
+
+
+@pytest.mark.derive("dtype")
+def test_digits_of_double_precision(check, rng):
+    """In float64 the tokens lie around 2000 and differ by about one: the digits must not get lost on the way."""
+    add_norm = check.module(32)
+    offset = 2048.0 if check.dtype == torch.float64 else 1.0
+    add_norm(offset + rng.normal(2, 3, 32), rng.normal(2, 3, 32))
+
+
+def test_no_dropout_in_evaluation(check, rng):
+    """In evaluation mode a rate of one half, the second setting, changes nothing."""
+    add_norm = check.module(32, 0.5)
+    add_norm(rng.normal(2, 3, 32), rng.normal(2, 3, 32))
+
+
+@pytest.mark.derive("grad", "device")
+def test_training_without_dropout(check, rng):
+    """In training a rate of 0, the default, changes nothing; no call leaves a trace for the next."""
+    add_norm = check.module(6)
+    x, y = rng.normal(2, 3, 6), rng.normal(2, 3, 6)
+    before = add_norm.train()(x, y)
+    add_norm(3.0 + rng.normal(4, 2, 6), rng.normal(4, 2, 6))
+    check.same(before, add_norm.eval()(x, y), "the same call gave another result in evaluation mode")
+
+
+@pytest.mark.derive("device", "contract")
+def test_everything_dropped(check, rng):
+    """With a rate of 1 nothing of the sublayer is left in training: the result is the norm of x."""
+    add_norm = check.module(6, dropout=1.0).train()
+    add_norm(rng.normal(2, 3, 6), rng.normal(2, 3, 6))
+
+
+@pytest.mark.derive("device", "contract")
+def test_what_dropout_drops(check):
+    """Entries of y are dropped one by one before the sum, and what is kept is rescaled; x arrives whole."""
+    batch, length, width, rate = 20, 6, 16, 0.25
+    add_norm = plain(check.module(width, dropout=rate), width).train()
+    x = torch.zeros(batch, length, width, dtype=torch.float64)
+    x[..., 0], x[..., 1] = 10.0, -10.0
+    y = torch.ones(batch, length, width, dtype=torch.float64)
+    y[..., :2] = 0.0
+    got = add_norm.run(x, y).got.detach().double()
+    check.that(got.shape == x.shape, f"the result has the shape {tuple(got.shape)}")
+    # The first two features stand at 10 and -10 before the norm, so that it can be undone.
+    scale = (got[..., :1] - got[..., 1:2]) / 20.0
+    sums = (got[..., 2:] - got[..., :1]) / scale + 10.0
+    check.that(bool(((sums - 1.0).abs() > 0.02).any()), "in training nothing was dropped before the norm")
+    dropped, kept = sums.abs() < 0.02, (sums * (1 - rate) - 1.0).abs() < 0.02
+    check.that(bool((dropped | kept).all()), "an entry of y is neither dropped nor divided by 1 - dropout")
+    share = dropped.double().mean().item()
+    check.that(abs(share - rate) < 0.08, f"a share of {share:.2f} was dropped at a rate of {rate}")
+    mixed = (dropped.any(-1) & kept.any(-1)).double().mean()
+    check.that(bool(mixed > 0.7), "whole tokens are dropped instead of single entries")
+    check.that(bool((dropped != dropped[:1]).any()), "all batch rows lose the same entries")
+    check.that(bool((dropped != dropped[:, :1]).any()), "all tokens lose the same entries")

@@ -1,0 +1,309 @@
+"""Hidden cases of additive-attention."""
+
+import pytest
+import torch
+
+
+def sequences(rng, batch, n, m, sizes):
+    """Draw queries, keys and values of these widths; values around 2, so that half precision averages nothing away."""
+    query_size, key_size, d_v = sizes
+    return rng.normal(batch, n, query_size), rng.normal(batch, m, key_size), 2.0 + rng.normal(batch, m, d_v)
+
+
+def both_kinds(rng, *shape):
+    """Make a random mask that includes a query without and one with everything visible."""
+    mask = rng.keep(*shape)
+    mask[0, 0] = False
+    mask[-1, -1] = True
+    return mask
+
+
+def sharp(check, rng, *sizes, **kwargs):
+    """Build a module whose scores are as large as those of a trained one."""
+    attention = check.module(*sizes, **kwargs)
+    return attention.set(w_v__weight=rng.normal(1, sizes[-1]))
+
+
+def switches(check, levels, from_queries=None):
+    """Build a module that scores a key with exactly the sum of ``levels[i] * sign(key[i])``."""
+    count = len(levels)
+    attention = check.module(query_size=3, key_size=count, num_hiddens=count)
+    attention.set(
+        W_q__weight=torch.zeros(count, 3, dtype=torch.float64) if from_queries is None else from_queries,
+        W_k__weight=64.0 * torch.eye(count, dtype=torch.float64),
+        w_v__weight=torch.tensor([levels], dtype=torch.float64),
+    )
+    return attention
+
+
+def on_a_level(check, rng, level):
+    """Build a module of which one hidden unit adds ``level`` to each score of a key that begins with 1."""
+    attention = check.module(query_size=3, key_size=4, num_hiddens=5)
+    from_queries, from_keys, scoring = rng.normal(5, 3), rng.normal(5, 4), rng.normal(1, 5)
+    from_queries[0], from_keys[0] = 0.0, torch.tensor([64.0, 0.0, 0.0, 0.0])
+    scoring[0, 0] = level
+    return attention.set(W_q__weight=from_queries, W_k__weight=from_keys, w_v__weight=scoring)
+
+
+def low_scores(rng, mask, visible):
+    """Make inputs for switches: visible keys are numbers of which each has its own bits, hidden ones score 0."""
+    batch, keys = mask.shape
+    q, k, v = sequences(rng, batch, 2, keys, (3, visible, 4))
+    for row in range(batch):
+        codes = rng.permutation(2 ** (visible - 1))[:keys]
+        k[row] = torch.stack([codes * 0 + 1, *(codes >> bit & 1 for bit in range(visible - 1))], dim=-1).double()
+    return q, k * mask[..., None], v
+
+
+def test_one_query_two_keys(check, rng):
+    """The smallest call with something to weigh; queries and keys differ in width."""
+    attention = check.module(query_size=2, key_size=3, num_hiddens=4)
+    attention(*sequences(rng, 1, 1, 2, (2, 3, 2)))
+
+
+def test_all_sizes_differ(check, rng):
+    """More keys than queries and the reverse; the values have a width of their own."""
+    attention = sharp(check, rng, 3, 4, 6)
+    attention(*sequences(rng, 2, 3, 5, (3, 4, 7)))
+    attention(*sequences(rng, 2, 7, 4, (3, 4, 2)))
+
+
+def test_arguments_by_position(check, rng):
+    """query_size, key_size, num_hiddens, dropout: queries wider than keys, fewer hidden units than either."""
+    attention = check.module(6, 4, 3, 0.5)
+    attention(*sequences(rng, 2, 3, 4, (6, 4, 5)))
+
+
+def test_as_many_queries_as_keys(check, rng):
+    """B == n == m, and all widths alike: axes that can be mistaken for each other."""
+    attention = sharp(check, rng, 4, 4, 4)
+    attention(*sequences(rng, 4, 4, 4, (4, 4, 4)))
+    attention(*sequences(rng, 2, 4, 4, (4, 4, 4)))
+
+
+def test_sizes_of_one(check, rng):
+    """One sequence, one query, one key, one feature, one hidden unit: the axes stay."""
+    attention = check.module(query_size=3, key_size=2, num_hiddens=4)
+    attention(*sequences(rng, 1, 1, 1, (3, 2, 1)))
+    attention(*sequences(rng, 1, 3, 4, (3, 2, 2)))
+    attention(*sequences(rng, 2, 1, 4, (3, 2, 2)))
+    attention(*sequences(rng, 2, 3, 1, (3, 2, 2)))
+    single = check.module(query_size=1, key_size=1, num_hiddens=1)
+    single(*sequences(rng, 2, 3, 4, (1, 1, 2)))
+
+
+def test_large_projections(check, rng):
+    """Where the hidden units saturate, tanh of a sum is plainly another thing than a sum."""
+    attention = check.module(query_size=3, key_size=3, num_hiddens=8)
+    attention.set(W_q__weight=rng.normal(8, 3, scale=2.0), W_k__weight=rng.normal(8, 3, scale=2.0))
+    attention(*sequences(rng, 2, 4, 5, (3, 3, 3)))
+
+
+def test_self_attention(check, rng):
+    """The same tensor may be queries, keys and values."""
+    attention = sharp(check, rng, 4, 4, 6)
+    x = rng.normal(2, 5, 4)
+    attention(x, x, x)
+
+
+def test_transposed_inputs(check, rng):
+    """Sequences that were length first are views, not copies."""
+    attention = sharp(check, rng, 3, 4, 5)
+    queries, keys = rng.normal(4, 2, 3).transpose(0, 1), rng.normal(2, 4, 5).transpose(1, 2)
+    attention(queries, keys, 2.0 + rng.normal(5, 2, 6).transpose(0, 1))
+
+
+def test_module_is_used_twice(check, rng):
+    """A module keeps nothing from one call to the next, whatever the sizes."""
+    attention = check.module(query_size=3, key_size=4, num_hiddens=5)
+    first = sequences(rng, 2, 3, 5, (3, 4, 2))
+    before = attention(*first)
+    attention(*sequences(rng, 1, 6, 2, (3, 4, 7)), mask=rng.keep(6, 2))
+    check.same(before, attention(*first), "the same call gave another result the second time")
+
+
+def test_scores_with_a_common_level(check, rng):
+    """What all scores of a row have in common does not count, and float64 can tell them apart at any level."""
+    attention = on_a_level(check, rng, 2.0**14 if check.dtype == torch.float64 else 1.0)
+    for sign in (1.0, -1.0):
+        queries, keys, values = sequences(rng, 2, 3, 5, (3, 4, 2))
+        keys[..., 0] = sign
+        attention(queries, keys, values)
+
+
+def test_scores_of_ten_thousand_and_more(check, rng):
+    """Sharp to the point where exp alone would overflow, or vanish."""
+    from_queries = rng.uniform(5, 3, low=-1.0)
+    attention = switches(check, [16384.0, 8192.0, 4096.0, 2048.0, 1024.0], from_queries)
+    _, _, values = sequences(rng, 2, 3, 6, (3, 5, 4))
+    codes = torch.stack([rng.permutation(16)[:6] for _ in range(2)])
+    signs = torch.stack([codes * 0 + 1, *(2 * (codes >> bit & 1) - 1 for bit in range(4))], dim=-1).double()
+    attention(rng.uniform(2, 3, 3, low=-1.0), signs, values)
+    attention(rng.uniform(2, 3, 3, low=-1.0), -signs, values)
+
+
+def test_dropout_does_nothing_in_evaluation(check, rng):
+    """In evaluation mode a rate of one half changes nothing."""
+    attention = sharp(check, rng, 3, 4, 5, dropout=0.5)
+    attention(*sequences(rng, 2, 3, 4, (3, 4, 2)), mask=rng.keep(2, 3, 4))
+
+
+def test_training_without_dropout(check, rng):
+    """In training a rate of 0, the default, changes nothing."""
+    attention = sharp(check, rng, 3, 4, 5).train()
+    attention(*sequences(rng, 2, 3, 4, (3, 4, 2)))
+
+
+@pytest.mark.derive("device", "contract")
+def test_everything_dropped(check, rng):
+    """With a rate of 1 no value comes through: the output is 0, the weights are as ever."""
+    attention = sharp(check, rng, 3, 4, 5, dropout=1.0).train()
+    attention(*sequences(rng, 2, 3, 4, (3, 4, 2)), mask=rng.keep(2, 3, 4))
+
+
+@pytest.mark.derive
+def test_what_dropout_drops(check, rng):
+    """Equal weights and values of 1: the output counts the weights that were left, rescaled."""
+    batch, n, keys = 3, 120, 4
+    attention = check.module(query_size=2, key_size=2, num_hiddens=3, dropout=0.25)
+    attention.set(w_v__weight=torch.zeros(1, 3, dtype=torch.float64))
+    inputs = rng.normal(batch, n, 2), rng.normal(batch, keys, 2), torch.ones(batch, keys, 5)
+    attention(*inputs)
+    output, _ = attention.train().run(*inputs)
+    got = output.got.detach().double()
+    check.that(got.shape == (batch, n, 5), f"the output has the shape {tuple(got.shape)}")
+    steps = got * keys * 0.75
+    check.that(bool((got != got.flatten()[0]).any()), "in training nothing was dropped")
+    check.that(
+        bool((got == got[..., :1]).all()),
+        "features of one output differ: something else than the weights was dropped",
+    )
+    check.that(bool((steps - steps.round()).abs().max() < 1e-3), "what was kept is not rescaled by 1 / (1 - p)")
+    check.that(
+        bool(got.max() > 1.1), "no output exceeds 1: a row that kept all its weights must, once they are rescaled"
+    )
+    check.that(abs(got.mean().item() - 1) < 0.12, f"the outputs' mean is {got.mean().item():.2f} where 1 is expected")
+    check.that(bool((got != got[:, :1]).any()), "all queries lose the same weights")
+    check.that(bool((got != got[:1]).any()), "all batch rows lose the same weights")
+
+
+@pytest.mark.derive
+def test_weights_are_returned_before_dropout(check, rng):
+    """In training the second result is still the softmax."""
+    attention = sharp(check, rng, 3, 4, 5, dropout=0.5)
+    inputs, mask = sequences(rng, 2, 6, 7, (3, 4, 2)), rng.keep(2, 6, 7)
+    calm, calm_weights = attention(*inputs, mask=mask)
+    output, weights = attention.train().run(*inputs, mask=mask)
+    check.close(weights, calm_weights, "in training the weights that were returned are not the softmax weights")
+    check.that(not torch.equal(output.got, calm.got), "in training nothing was dropped")
+
+
+@pytest.mark.mask
+def test_hides_some_keys(check, rng):
+    """A mask (B, n, m), one for each sequence."""
+    attention = sharp(check, rng, 3, 4, 5)
+    attention(*sequences(rng, 2, 3, 5, (3, 4, 2)), mask=rng.keep(2, 3, 5))
+
+
+@pytest.mark.mask
+def test_everything_visible(check, rng):
+    """A mask that hides nothing changes nothing; it is the fourth argument."""
+    attention = sharp(check, rng, 3, 4, 5)
+    attention(*sequences(rng, 2, 3, 5, (3, 4, 2)), torch.ones(2, 3, 5, dtype=torch.bool))
+
+
+@pytest.mark.mask
+def test_two_dimensional_mask(check, rng):
+    """(n, m) holds for all sequences; B == n, so that another reading would fit."""
+    attention = sharp(check, rng, 3, 4, 5)
+    attention(*sequences(rng, 3, 3, 5, (3, 4, 2)), mask=rng.keep(3, 5))
+    attention(*sequences(rng, 2, 4, 5, (3, 4, 2)), mask=rng.keep(4, 5))
+
+
+@pytest.mark.mask
+@pytest.mark.parametrize("shape", [(3, 1, 5), (1, 3, 5), (1, 1, 5)])
+def test_three_axes_some_of_them_one(check, rng, shape):
+    """A padding mask (B, 1, m) or a causal one (1, n, m); B == n."""
+    attention = sharp(check, rng, 3, 4, 5)
+    attention(*sequences(rng, 3, 3, 5, (3, 4, 2)), mask=rng.keep(*shape))
+
+
+@pytest.mark.mask
+def test_nothing_visible_for_a_query(check, rng):
+    """Its weights and its output are 0; the queries beside it are not disturbed."""
+    attention = sharp(check, rng, 3, 4, 5)
+    attention(*sequences(rng, 2, 4, 5, (3, 4, 2)), mask=both_kinds(rng, 2, 4, 5))
+
+
+@pytest.mark.mask
+def test_nothing_visible_at_all(check, rng):
+    """In one sequence of the batch; for everybody; with one key only."""
+    attention = sharp(check, rng, 3, 4, 5)
+    mask = rng.keep(3, 1, 5)
+    mask[1] = False
+    attention(*sequences(rng, 3, 4, 5, (3, 4, 2)), mask=mask)
+    attention(*sequences(rng, 2, 3, 4, (3, 4, 2)), mask=torch.zeros(3, 4, dtype=torch.bool))
+    attention(*sequences(rng, 2, 3, 1, (3, 4, 2)), mask=torch.zeros(2, 3, 1, dtype=torch.bool))
+
+
+@pytest.mark.mask
+@pytest.mark.parametrize("score", [3072.0, 61440.0])
+def test_hidden_keys_match_by_thousands(check, rng, score):
+    """Whoever merely lowers the scores of hidden keys, or rescales afterwards, lets them through."""
+    attention = switches(check, [score, 1.0, 0.5, -2.0])
+    mask = both_kinds(rng, 2, 1, 6)
+    mask[1] = rng.keep(1, 6)
+    hidden = ~mask.transpose(1, 2)
+    queries, keys, values = sequences(rng, 2, 3, 6, (3, 4, 5))
+    keys[..., :1] = hidden.double()
+    attention(queries, keys, torch.where(hidden, 100.0, values), mask=mask)
+
+
+@pytest.mark.mask
+def test_visible_scores_are_very_negative(check, rng):
+    """Visible scores of -12288 and less beside hidden ones of 0."""
+    attention = switches(check, [-12288.0, -3072.0, -6144.0, -12288.0])
+    mask = rng.keep(2, 6)
+    attention(*low_scores(rng, mask, 4), mask=mask[:, None])
+
+
+@pytest.mark.mask
+@pytest.mark.derive("grad", "device", "contract")
+@pytest.mark.parametrize("level", [-(2.0**40), -(2.0**83)])
+def test_no_finite_score_is_too_low(check, rng, level):
+    """A finite stand-in for minus infinity is only as good as the lowest score it meets."""
+    attention = switches(check, [level, level, 2 * level, 4 * level])
+    mask = rng.keep(2, 6)
+    attention(*low_scores(rng, mask, 4), mask=mask[:, None])
+
+
+@pytest.mark.mask
+def test_common_level_under_a_mask(check, rng):
+    """The visible scores share a level of their own; float64 can tell them apart at any level."""
+    attention = on_a_level(check, rng, 2.0**14 if check.dtype == torch.float64 else 1.0)
+    queries, keys, values = sequences(rng, 2, 3, 5, (3, 4, 2))
+    keys[..., 0] = 1.0
+    attention(queries, keys, values, mask=both_kinds(rng, 2, 3, 5))
+
+
+@pytest.mark.mask
+def test_what_is_hidden_leaves_no_trace(check, rng):
+    """Changing hidden keys and values must not change one bit of the results."""
+    attention = sharp(check, rng, 3, 4, 5)
+    mask = both_kinds(rng, 2, 1, 6)
+    visible = mask.transpose(1, 2)
+    queries, keys, values = sequences(rng, 2, 3, 6, (3, 4, 2))
+    before = attention(queries, keys, values, mask=mask)
+    other_keys = torch.where(visible, keys, rng.normal(2, 6, 4, scale=10.0))
+    other_values = torch.where(visible, values, rng.normal(2, 6, 2, scale=100.0))
+    after = attention(queries, other_keys, other_values, mask=mask)
+    check.same(before, after, "the results moved when only hidden keys and values were changed")
+
+
+@pytest.mark.mask
+def test_transposed_and_expanded_masks(check, rng):
+    """Views of masks are masks."""
+    attention = sharp(check, rng, 3, 4, 5)
+    inputs = sequences(rng, 2, 3, 5, (3, 4, 2))
+    attention(*inputs, mask=rng.keep(2, 5, 3).transpose(1, 2))
+    attention(*inputs, mask=rng.keep(2, 1, 5).expand(2, 3, 5))

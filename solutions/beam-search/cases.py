@@ -1,0 +1,325 @@
+"""Hidden cases of beam-search."""
+
+import math
+
+import pytest
+import torch
+
+# Only a large vocabulary tells what may be copied to the host, and only clear scores are the same in every dtype.
+plain = pytest.mark.derive
+with_dtypes = pytest.mark.derive("dtype")
+NEVER = -40.0
+ALWAYS = 80.0
+RULED_OUT = -30.0
+
+
+def log_probs(table, bos, written):
+    """Log-probabilities of what follows, in float64."""
+    logits = table[0, bos].clone()
+    for position, token in enumerate(written, 1):
+        logits += table[position, token]
+    return torch.log_softmax(logits, dim=0).tolist()
+
+
+def searched(table, bos, eos, beam, max_len):
+    """Score of the best hypothesis, the smallest gap that decided, and the best score that ever ended."""
+    kept, gap, ended = [([], 0.0)], math.inf, -math.inf
+    for _ in range(max_len):
+        found = [h for h in kept if h[0][-1:] == [eos]]
+        for written, score in (h for h in kept if h[0][-1:] != [eos]):
+            found += [([*written, k], score + p) for k, p in enumerate(log_probs(table, bos, written))]
+        found.sort(key=lambda h: -h[1])
+        gap = min([gap, *(found[beam - 1][1] - h[1] for h in found[beam : beam + 1])])
+        kept = found[:beam]
+        ended = max([ended, *(score for written, score in kept if written[-1] == eos)])
+    gap = min([gap, *(kept[0][1] - h[1] for h in kept[1:2])])
+    return kept[0][1], gap, ended
+
+
+def clear(draw, bos, eos, beam, max_len, margin=1e-3, lowest=0.0):
+    """Draw tables until no decision is close, and no hypothesis that ended and fell out of the beam is the best."""
+    for _ in range(500):
+        table = draw()
+        score, gap, ended = searched(table, bos, eos, beam, max_len)
+        if gap > margin and ended <= score <= -lowest:
+            return table
+    raise AssertionError("no table without a close decision")
+
+
+def normal(rng, vocab, positions, eos, boost=0.0):
+    """Draw a table; `boost` makes eos more probable, or less."""
+    table = rng.normal(positions, vocab, vocab)
+    table[0, :, eos] += boost
+    return table
+
+
+def told(rng, bos, eos, vocab, first, second=None, third=None):
+    """Make a table from probabilities of named tokens: `second` and `third` by the token before. "end" is eos.
+
+    A token of `third` follows one token of `second` only. What is not named is practically ruled out. The tokens get
+    random ids.
+    """
+    ids = [i for i in rng.permutation(vocab).tolist() if i not in (bos, eos)]
+    names = {"end": eos} | dict(zip("abcdefgh", ids, strict=False))
+
+    def row(probabilities):
+        logits = torch.full((vocab,), RULED_OUT, dtype=torch.float64)
+        for name, p in probabilities.items():
+            logits[names[name]] = round(math.log(p) * 4096) / 4096  # sums of these are exact
+        return logits
+
+    table = torch.zeros(6, vocab, vocab, dtype=torch.float64)
+    table[0, bos] = row(first)
+    for name, probabilities in (second or {}).items():
+        table[1, names[name]] = row(probabilities) - table[0, bos]
+    for name, probabilities in (third or {}).items():
+        before = next(row(p) for p in second.values() if p.get(name, 0) > 0.01)
+        table[2, names[name]] = row(probabilities) - before
+    return table
+
+
+@plain
+def test_one_token(check, rng):
+    """The shortest sequence: the most probable token and its log-probability."""
+    for beam in (1, 3):
+        table = clear(lambda: normal(rng, 5, 3, 2), 1, 2, beam, 1)
+        check(check.step(table), 1, 2, beam, 1)
+
+
+@plain
+@pytest.mark.parametrize("max_len", [2, 5])
+def test_a_beam_of_one(check, rng, max_len):
+    """With one hypothesis it is greedy decoding."""
+    for _ in range(2):
+        table = clear(lambda: normal(rng, 6, max_len + 1, 4, -1.0), 0, 4, 1, max_len)
+        check(check.step(table), bos=0, eos=4, beam=1, max_len=max_len)
+
+
+@plain
+def test_the_best_first_token_may_lead_nowhere(check, rng):
+    """The second-best beginning is the better one once the next token is known."""
+    even = dict.fromkeys("cdef", 0.25)
+    table = told(rng, 0, 1, 10, {"a": 0.55, "b": 0.44}, {"a": even, "b": {"g": 0.96, "h": 0.03}})
+    check(check.step(table), bos=0, eos=1, beam=2, max_len=2)
+    check(check.step(table), bos=0, eos=1, beam=1, max_len=2)
+
+
+@plain
+@pytest.mark.parametrize(("beam", "max_len", "boost"), [(2, 5, 0.0), (3, 5, -1.0), (2, 7, -2.0), (4, 4, 0.5)])
+def test_random_models(check, rng, beam, max_len, boost):
+    """Models whose every token depends on all before; hypotheses end at different lengths, or not at all."""
+    for _ in range(4):
+        table = clear(lambda: normal(rng, 5, max_len + 2, 2, boost), 3, 2, beam, max_len)
+        check(check.step(table), bos=3, eos=2, beam=beam, max_len=max_len)
+
+
+@plain
+def test_two_hypotheses_of_one_beginning(check, rng):
+    """All that is kept may descend from one hypothesis; the second-best of it wins in the end."""
+    even = dict.fromkeys("abfgh", 0.2)
+    second = {"a": {"c": 0.5, "d": 0.45, "e": 0.05}, "b": even}
+    table = told(rng, 1, 0, 10, {"a": 0.9, "b": 0.1}, second, {"c": even, "d": {"e": 0.97, "f": 0.03}})
+    check(check.step(table), bos=1, eos=0, beam=2, max_len=3)
+
+
+@plain
+def test_a_finished_hypothesis_waits(check, rng):
+    """It ended early with a score that the others have only until they go on: it must not get lost."""
+    even = dict.fromkeys("bcde", 0.25)
+    table = told(rng, 2, 4, 8, {"a": 0.55, "end": 0.4, "b": 0.05}, {"a": even, "b": even})
+    check(check.step(table), bos=2, eos=4, beam=2, max_len=3)
+
+
+@plain
+def test_the_first_to_finish_need_not_win(check, rng):
+    """One hypothesis ends at once; another, which was better all the time, ends later."""
+    table = told(
+        rng, 2, 0, 7, {"a": 0.7, "end": 0.2, "b": 0.1}, {"a": {"c": 0.9, "b": 0.1}}, {"c": {"end": 0.95, "a": 0.05}}
+    )
+    check(check.step(table), bos=2, eos=0, beam=2, max_len=5)
+
+
+@plain
+def test_short_and_long(check, rng):
+    """A short sequence with the higher probability and a long one with the higher probability per token."""
+    second = {"a": {"c": 0.62, "d": 0.38}}
+    third = {"c": {"end": 0.93, "a": 0.07}, "d": {"end": 0.93, "a": 0.07}}
+    check(check.step(told(rng, 3, 1, 7, {"a": 0.55, "end": 0.45}, second, third)), bos=3, eos=1, beam=2, max_len=3)
+
+
+@plain
+def test_cut_off_before_it_ended(check, rng):
+    """At the longest length an unfinished hypothesis is ahead of a finished one."""
+    table = told(rng, 0, 5, 7, {"a": 0.7, "end": 0.3}, {"a": {"b": 0.8, "c": 0.2}})
+    check(check.step(table), bos=0, eos=5, beam=2, max_len=2)
+    check(check.step(table), bos=0, eos=5, beam=3, max_len=1)
+
+
+@plain
+def test_the_place_of_a_finished_hypothesis_is_taken(check, rng):
+    """One ends and is overtaken by as many as the beam holds; the last of them wins."""
+    even = dict.fromkeys("abcdefgh", 0.125)
+    first = {"a": 0.46, "b": 0.36, "end": 0.18}
+    second = {"a": {"c": 0.52, "d": 0.48}, "b": {"e": 0.9, "f": 0.1}}
+    third = {"c": even, "e": even, "d": {"g": 0.97, "h": 0.03}}
+    check(check.step(told(rng, 0, 3, 11, first, second, third)), bos=0, eos=3, beam=3, max_len=3)
+
+
+@plain
+@pytest.mark.parametrize("after", [1, 2, 4])
+def test_all_hypotheses_end(check, rng, after):
+    """Every hypothesis writes eos at the same length, well before the longest one."""
+
+    def draw():
+        table = normal(rng, 6, 10, 4, NEVER)
+        table[after - 1, :, 4] += ALWAYS
+        return table
+
+    check(check.step(clear(draw, 0, 4, 3, 8)), bos=0, eos=4, beam=3, max_len=8)
+
+
+@plain
+@pytest.mark.parametrize("beam", [4, 9, 30])
+def test_a_beam_larger_than_the_vocabulary(check, rng, beam):
+    """There are fewer candidates than places at first, perhaps to the end."""
+    for _ in range(2):
+        table = clear(lambda: normal(rng, 3, 5, 0), 1, 0, beam, 3)
+        check(check.step(table), bos=1, eos=0, beam=beam, max_len=3)
+
+
+@plain
+@pytest.mark.parametrize("bos", [0, 4])
+def test_any_ids(check, rng, bos):
+    """Ids of bos and eos anywhere in the vocabulary, 0 and the last one among them, also the same for both."""
+    for eos in (0, 2, 4):
+        for beam in (1, 2):
+            table = clear(lambda eos=eos: normal(rng, 5, 6, eos, 0.5), bos, eos, beam, 4)
+            check(check.step(table), bos, eos, beam, 4)
+
+
+@plain
+@pytest.mark.parametrize("eos", [0, 1, 2, 6])
+def test_all_logits_are_equal(check, eos):
+    """A model that knows nothing: of equal candidates the lowest id is kept, and wins."""
+    check(check.step(torch.zeros(6, 7, 7, dtype=torch.float64)), bos=3, eos=eos, beam=2, max_len=4)
+    check(check.step(torch.zeros(4, 50, 50, dtype=torch.float64)), bos=3, eos=eos, beam=2, max_len=2)
+
+
+@plain
+def test_equal_logits(check, rng):
+    """Groups of tokens share a logit; the lowest ids of the group are kept."""
+    for size in (6, 12, 40, 64, 100):
+        table = torch.zeros(5, size, size, dtype=torch.float64)
+        group = rng.permutation(size - 1)[: size // 2] + 1
+        table[0, 0, group] = 2.0
+        table[1, :, group] = 3.0
+        check(check.step(table), bos=0, eos=0, beam=3, max_len=3)
+
+
+@plain
+def test_equal_scores_of_two_hypotheses(check, rng):
+    """Two hypotheses with one score go on in the same way: the one that is ahead stays ahead."""
+    for _ in range(3):
+        table = torch.zeros(5, 8, 8, dtype=torch.float64)
+        low, high = sorted((rng.permutation(6)[:2] + 2).tolist())
+        table[0, 1, [low, high]] = 6.0
+        table[1, [low, high]] = (rng.permutation(8).double() - 6.0 * (table[0, 1] > 0)) * 2
+        check(check.step(table), bos=1, eos=0, beam=2, max_len=2)
+        check(check.step(table), bos=1, eos=0, beam=3, max_len=2)
+
+
+@plain
+def test_large_and_negative_logits(check, rng):
+    """Logits are no log-probabilities: any number may be added to all of them, another one for each prefix."""
+    for shift in (0.0, 100.0, -110.0):
+
+        def draw(shift=shift):
+            table = normal(rng, 5, 6, 2) + 4 * rng.uniform(6, 5, 1)
+            table[0] += shift
+            return table.mul(1024).round() / 1024
+
+        check(check.step(clear(draw, 3, 2, 2, 2, lowest=1.0)), bos=3, eos=2, beam=2, max_len=2)
+
+
+@plain
+def test_forbidden_tokens(check, rng):
+    """Tokens that the model rules out with a logit of -inf; sometimes fewer are left than the beam holds."""
+
+    def draw():
+        table = normal(rng, 5, 6, 2)
+        table[0, 3, [0, 1, 4]] = -math.inf
+        return table
+
+    table = draw()
+    table[0, 3] = torch.tensor([0.5, 1.0, -math.inf, -math.inf, 1.7])
+    table[0, 3] += normal(rng, 5, 1, 0)[0, 0] / 8
+    check(check.step(table), bos=3, eos=2, beam=4, max_len=1)
+    table = clear(draw, 3, 2, 2, 3)
+    check(check.step(table), bos=3, eos=2, beam=2, max_len=3)
+
+
+@plain
+def test_a_long_sequence(check, rng):
+    """Seventy tokens: the probability is far below what float32 can hold, its logarithm is not."""
+
+    def draw():
+        table = normal(rng, 12, 72, 5) / 25
+        table[0] *= 8
+        table[0, :, 5] = NEVER
+        return table
+
+    table = clear(draw, 0, 5, 2, 70, margin=2e-4)
+    check(check.step(table), bos=0, eos=5, beam=2, max_len=70)
+
+
+@with_dtypes
+@pytest.mark.parametrize("beam", [2, 3])
+def test_clear_scores(check, rng, beam):
+    """Scores that no dtype can confuse."""
+
+    def draw():
+        return rng.integers(-4, 5, 5, 4, 4).double() / 4
+
+    check(check.step(clear(draw, 0, 1, beam, 3, margin=0.15, lowest=1.5)), bos=0, eos=1, beam=beam, max_len=3)
+
+
+@with_dtypes
+def test_nearly_equal_scores(check, rng):
+    """In float64 the higher id is ahead by a billionth, a difference that float32 does not have."""
+    for beam in (1, 2):
+        table = torch.zeros(4, 7, 7, dtype=torch.float64)
+        low, high = sorted(rng.permutation(6)[:2].tolist())
+        table[0, 6, low], table[0, 6, high] = 1.0, 1.0 + 2.0**-30
+        table[1, [low, high], 5] = 3.0
+        check(check.step(table), bos=6, eos=6, beam=beam, max_len=2)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("boost", [NEVER, 3.0])
+def test_a_large_vocabulary(check, rng, boost):
+    """Logits of 64 tokens stay where the model put them: only what was chosen comes to Python."""
+    table = clear(lambda: normal(rng, 64, 6, 9, boost), 5, 9, 3, 4)
+    check(check.step(table), bos=5, eos=9, beam=3, max_len=4)
+
+
+@pytest.mark.cost
+def test_one_call_for_each_length(check, rng):
+    """The model is what costs: it gets all hypotheses of one length at once, no more than the beam holds."""
+    table = clear(lambda: normal(rng, 6, 9, 4, NEVER), 0, 4, 3, 6)
+    found = check(check.step(table), bos=0, eos=4, beam=3, max_len=6)
+    check.at_most(len(found.asked), 6, "step is called more often than there are tokens to write")
+    check.at_most(max(rows for rows, _ in found.asked), 3, "step gets more prefixes than the beam holds")
+
+
+@pytest.mark.cost
+def test_no_call_after_the_end(check, rng):
+    """Nothing is computed once every hypothesis of the beam has ended."""
+    for after, beam in ((1, 1), (3, 1), (3, 3)):
+
+        def draw(after=after):
+            table = normal(rng, 6, 12, 4, NEVER)
+            table[after - 1, :, 4] += ALWAYS
+            return table
+
+        found = check(check.step(clear(draw, 0, 4, beam, 10)), bos=0, eos=4, beam=beam, max_len=10)
+        check.at_most(len(found.asked), after, "step is still called after every hypothesis has ended")

@@ -1,0 +1,146 @@
+"""Hidden cases of bleu."""
+
+import pytest
+
+
+def tokens(rng, length, vocabulary="abc"):
+    """Draw a sequence of letters."""
+    return [vocabulary[i] for i in rng.integers(0, len(vocabulary), length).tolist()]
+
+
+def changed(rng, sequence, places, by="x"):
+    """Return a copy with other tokens in some places."""
+    copy = list(sequence)
+    for place in rng.permutation(len(sequence))[:places].tolist():
+        copy[place] = by
+    return copy
+
+
+def test_word_for_word(check):
+    """A prediction without a fault scores 1."""
+    check(["he", "is", "calm", "."], ["he", "is", "calm", "."], 2)
+
+
+def test_nothing_in_common(check):
+    """Not one token of the prediction stands in the label."""
+    check(["a", "b", "c"], ["d", "e", "f"], 2)
+    check(["a"], ["b"], 1)
+
+
+def test_one_wrong_token(check, rng):
+    """Every n-gram that holds the wrong token is lost."""
+    label = list("abcdefgh")
+    for k in (1, 2, 3):
+        check(changed(rng, label, 1), label, k)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_longer_n_grams(check, k):
+    """The longest n-grams that count, and their weights: half, a quarter, an eighth."""
+    check(list("abcdefgxhi"), list("abcdefghij"), k)
+
+
+def test_a_word_said_again_and_again(check):
+    """A token counts at most as often as it stands in the label."""
+    check(["the"] * 7, ["the", "cat", "is", "on", "the", "mat", "."], 1)
+    check(list("aaab"), list("abab"), 1)
+    check(list("abcabc"), list("abc"), 2)
+
+
+def test_a_word_that_stands_there_twice(check):
+    """What the label says twice may be said twice."""
+    check(list("abacad"), list("acabad"), 1)
+    check(list("ababcd"), list("cdabab"), 2)
+
+
+def test_the_order_of_words(check):
+    """The right words in another order: single tokens match, pairs do not all."""
+    check(list("dabce"), list("abcde"), 1)
+    check(list("dabce"), list("abcde"), 2)
+    check(list("cba"), list("abc"), 1)
+
+
+def test_right_words_but_no_pair(check):
+    """One length without a match makes the whole score 0."""
+    check(list("cba"), list("abc"), 2)
+    check(list("acbd"), list("abcd"), 3)
+
+
+def test_shifted_words(check):
+    """Where an n-gram stands does not matter."""
+    check(list("xabcd"), list("abcdy"), 2)
+    check(list("xyabcd"), list("abcdyx"), 3)
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_too_short(check, length):
+    """Every token is right, but some are missing: precision alone would not see it."""
+    check(list("abcdefg")[:length], list("abcdefg"), 1)
+    check(list("abcdefg")[:length], list("abcdefg"), 2)
+
+
+def test_too_long(check):
+    """Tokens behind the end of the label: they cost precision, and their number earns nothing."""
+    check(list("abcdx"), list("abcd"), 2)
+    check(list("abcdefgh"), list("abcd"), 3)
+
+
+def test_too_short_for_long_n_grams(check):
+    """The prediction has no n-grams of some length: that length plays no part."""
+    check(["a"], ["a"], 2)
+    check(["a", "b"], ["a", "b"], 4)
+    check(["a", "b"], ["a", "b", "c", "d", "e"], 3)
+    check(["b"], ["a", "b", "c"], 5)
+
+
+def test_a_label_too_short_for_long_n_grams(check):
+    """The label has no n-grams of some length, the prediction has."""
+    check(["a", "b"], ["a"], 2)
+    check(["a", "b", "c"], ["b", "c"], 2)
+    check(["a", "b", "c"], ["b", "c"], 3)
+
+
+def test_empty_sequences(check):
+    """Nothing was predicted, or nothing was expected, or neither."""
+    check([], ["a", "b"], 2)
+    check(["a", "b"], [], 2)
+    check([], [], 1)
+
+
+def test_ids(check, rng):
+    """Tokens may be the ids that a decoder wrote, 0 among them."""
+    check([4, 0, 7, 0, 2], [4, 0, 7, 2], 2)
+    label = rng.integers(0, 3, 9).tolist()
+    check(label[2:] + label[:2], label, 3)
+
+
+def test_tokens_that_look_alike_when_joined(check):
+    """Different pairs that give the same text once they are glued together."""
+    check(["ab", "c", "x"], ["a", "bc", "x"], 1)
+    check(["a", "bc", "x", "y"], ["ab", "c", "x", "y"], 2)
+    check([1, 11, 5, 6, 1], [11, 1, 5, 6, 11], 2)
+    check(["a b", "c", "d", "e"], ["a", "b c", "d", "e"], 2)
+    check(["a", "b,c", "d", "e"], ["a,b", "c", "d", "e"], 2)
+
+
+def test_texts_are_not_letters(check):
+    """Tokens are compared whole: no part of one, no other case, no ending."""
+    check(["cat", "sat", "mat", "the"], ["the", "cats", "sat", "mat"], 1)
+    check(["The", "cat", "."], ["the", "cat", "."], 2)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_random_sequences(check, rng, k):
+    """Few different tokens, many repetitions, different lengths."""
+    for _ in range(8):
+        shorter, longer = sorted(rng.integers(6, 14, 2).tolist())
+        check(tokens(rng, shorter), tokens(rng, longer), k)
+        check(tokens(rng, longer, "ab"), tokens(rng, shorter, "ab"), k)
+
+
+@pytest.mark.contract
+def test_the_lists_are_left_alone(check):
+    """The caller still needs both sequences: nothing is taken out of them."""
+    check(list("abab"), list("baab"), 2)
+    check(list("abc"), list("xyz"), 1)
+    check([1, 2, 3], [3, 2, 1, 1], 1)

@@ -1,0 +1,267 @@
+"""Hidden cases of encoder-block."""
+
+import pytest
+import torch
+
+# A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide blocks.
+without_dtype = pytest.mark.derive("grad", "device", "contract")
+
+
+def plain_norms(block, d_model, weight=1.0):
+    """Give the first norm this weight, the second one a weight of 1, and no bias to either."""
+    ones, zeros = torch.ones(d_model, dtype=torch.float64), torch.zeros(d_model, dtype=torch.float64)
+    block.set(addnorm1__ln__weight=weight * ones, addnorm2__ln__weight=ones)
+    block.set(addnorm1__ln__bias=zeros, addnorm2__ln__bias=zeros)
+
+
+def silence(block, d_model, *layers):
+    """Let these linear layers return 0."""
+    for layer in layers:
+        fan_in = 4 if layer == "ffn__dense2" else d_model
+        block.set(**{f"{layer}__weight": torch.zeros(d_model, fan_in), f"{layer}__bias": torch.zeros(d_model)})
+
+
+@without_dtype
+def test_three_tokens(check, rng):
+    """The smallest call: one sequence, two heads."""
+    block = check.module(d_model=4, n_heads=2, d_ff=6)
+    block(rng.normal(1, 3, 4))
+
+
+def test_a_batch_of_sequences(check, rng):
+    """Every token sees all others, those behind it as well."""
+    block = check.module(d_model=32, n_heads=4, d_ff=24)
+    block(rng.normal(2, 5, 32))
+
+
+@without_dtype
+@pytest.mark.parametrize("sizes", [(5, 1, 7), (4, 4, 3), (8, 2, 3)])
+def test_one_head_narrow_heads_narrow_layers(check, rng, sizes):
+    """d_model, n_heads and d_ff by position, d_ff smaller than d_model as well."""
+    block = check.module(*sizes)
+    block(rng.normal(2, 4, sizes[0]))
+
+
+@without_dtype
+def test_axes_of_one_size(check, rng):
+    """B == H == S == d_head, where a wrong axis does not show in the shape."""
+    block = check.module(d_model=9, n_heads=3, d_ff=9)
+    block(rng.normal(3, 3, 9))
+
+
+def test_a_single_token(check, rng):
+    """It sees itself: its weight is 1."""
+    block = check.module(d_model=32, n_heads=2, d_ff=8)
+    block(rng.normal(3, 1, 32))
+
+
+@without_dtype
+def test_transposed_input(check, rng):
+    """A sequence that was length first is a view."""
+    block = check.module(6, 3, 8)
+    block(rng.normal(4, 2, 6).transpose(0, 1))
+
+
+@without_dtype
+def test_sharp_attention(check, rng):
+    """Large queries and keys, where a wrong scale is plain to see."""
+    block = check.module(16, 2, 8)
+    block.set(
+        attention__W_q__weight=rng.normal(16, 16, scale=0.6), attention__W_k__weight=rng.normal(16, 16, scale=0.6)
+    )
+    block(rng.normal(2, 5, 16))
+
+
+@without_dtype
+def test_biases_that_matter(check, rng):
+    """Each bias of the attention is as large as what it is added to."""
+    block = check.module(6, 2, 8)
+    block.set(**{f"attention__{name}__bias": rng.normal(6) for name in ("W_q", "W_k", "W_v", "W_o")})
+    block(rng.normal(2, 4, 6))
+
+
+@without_dtype
+def test_norms_of_tiny_values(check, rng):
+    """Both sublayers return 0 and the norms meet tiny values, where their eps decides."""
+    block = check.module(d_model=6, n_heads=2, d_ff=4)
+    silence(block, 6, "attention__W_o", "ffn__dense2")
+    plain_norms(block, 6, weight=1e-3)
+    block(rng.normal(2, 3, 6, scale=1e-3))
+
+
+@pytest.mark.derive("dtype")
+def test_digits_of_double_precision(check, rng):
+    """In float64 all scores lie around a million and differ by about one: the digits must not get lost on the way."""
+    block = check.module(d_model=32, n_heads=2, d_ff=8)
+    height = torch.full((32,), 1e6 if check.dtype == torch.float64 else 1.0, dtype=torch.float64)
+    block.set(attention__W_k__bias=height)
+    block(rng.normal(2, 5, 32))
+
+
+def test_no_dropout_in_evaluation(check, rng):
+    """In evaluation mode a rate of one half, the fourth setting, changes nothing."""
+    block = check.module(32, 2, 8, 0.5)
+    block(rng.normal(2, 4, 32))
+
+
+@pytest.mark.derive("grad", "device")
+def test_training_without_dropout(check, rng):
+    """In training a rate of 0, the default, changes nothing; no call leaves a trace for the next."""
+    block = check.module(6, 2, 8)
+    x, mask = rng.normal(2, 5, 6), rng.keep(2, 1, 5)
+    before = block.train()(x, mask)
+    block(rng.normal(3, 2, 6))
+    check.same(before, block.eval()(x, mask), "the same call gave another result in evaluation mode")
+
+
+@pytest.mark.derive("device", "contract")
+def test_everything_dropped(check, rng):
+    """With a rate of 1 the sublayers add nothing in training: the norm of the norm of the tokens is left."""
+    block = check.module(d_model=6, n_heads=2, d_ff=8, dropout=1.0).train()
+    block(rng.normal(2, 4, 6))
+
+
+@pytest.mark.derive("device")
+def test_dropout_of_the_attention(check):
+    """Dropout acts on the weights and again on the output; what is kept makes up for what is dropped."""
+    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5).train()
+    plain_norms(block, 16)
+    silence(block, 16, "ffn__dense2")
+    zero, chosen = torch.zeros(16, dtype=torch.float64), torch.eye(16, dtype=torch.float64)
+    chosen[:2] = 0.0  # the first two features stay as they are
+    nothing = torch.zeros(16, 16, dtype=torch.float64)
+    block.set(attention__W_q__weight=nothing, attention__W_q__bias=zero)
+    block.set(attention__W_v__weight=nothing, attention__W_v__bias=zero + 1.0)
+    block.set(attention__W_o__weight=chosen, attention__W_o__bias=zero)
+    x = torch.zeros(20, 8, 16, dtype=torch.float64)
+    x[..., 0], x[..., 1] = 10.0, -10.0
+    sums = before_the_norm(block.run(x).got.double(), 20.0)
+    # Eight equal weights of 1/8 at dropout 0.5, values of 1: a context is k/4 for k weights kept.
+    heads = torch.stack([sums[..., 0:6], sums[..., 8:14]])  # (2, B, S, 6), all of one head each
+    kept = heads > 0.1
+    check.that(kept.any() and not kept.all(), "the output of the attention is not dropped out before the sum")
+    check.that((kept.any(-1) & ~kept.all(-1)).float().mean() > 0.5, "the output of the attention is dropped as a whole")
+    quarters = heads * 2  # 2 for the sublayer's dropout: k/4 * 2 = k/2
+    check.that((quarters - quarters.round()).abs().max() < 0.05, "sums are none that dropout 0.5 can give")
+    top = heads.amax(-1, keepdim=True)
+    check.that(((heads - top).abs() < 0.05)[kept].all(), "features of one head see different attention weights")
+    distinct = top[kept.any(-1, keepdim=True)].mul(2).round().unique()
+    check.that(len(distinct) >= 3, "the attention weights are not dropped out")
+    both = kept.any(-1).all(0)
+    check.that((heads.amax(-1)[0] != heads.amax(-1)[1])[both].any(), "both heads lose the same attention weights")
+
+
+def before_the_norm(output, spread):
+    """Undo both norms: the first two features stood at +spread/2 and -spread/2, so the scale is known."""
+    scale = (output[..., :1] - output[..., 1:2]) / spread
+    return (output[..., 2:] - output[..., :1]) / scale + spread / 2
+
+
+@pytest.mark.derive("device")
+def test_dropout_of_the_feed_forward_network(check):
+    """The output of the feed-forward network is dropped feature by feature, and what is kept is doubled."""
+    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5).train()
+    plain_norms(block, 16)
+    silence(block, 16, "attention__W_o", "ffn__dense2")
+    ones = torch.ones(16, dtype=torch.float64)
+    ones[:2] = 0.0
+    block.set(ffn__dense2__bias=ones)
+    x = torch.zeros(20, 3, 16, dtype=torch.float64)
+    x[..., 0], x[..., 1] = 10.0, -10.0
+    normed = torch.nn.functional.layer_norm(x[0, 0], (16,))
+    sums = before_the_norm(block.run(x).got.double(), float(normed[0] - normed[1]))
+    dropped, doubled = sums.abs() < 0.05, (sums - 2.0).abs() < 0.05
+    check.that((dropped | doubled).all(), "a feature is neither dropped nor doubled at dropout 0.5")
+    check.that(dropped.any(-1).float().mean() > 0.8, "the output of the feed-forward network is not dropped out")
+    check.that(doubled.any(-1).float().mean() > 0.8, "the output of the feed-forward network is dropped as a whole")
+
+
+@pytest.mark.mask
+def test_padding_mask(check, rng):
+    """(B, 1, S) hides the same keys from all tokens of a sequence; hidden tokens still get an output."""
+    block = check.module(d_model=32, n_heads=4, d_ff=24)
+    mask = torch.arange(5) < torch.tensor([5, 2, 4])[:, None]
+    block(rng.normal(3, 5, 32), mask=mask[:, None])
+
+
+SHAPES = [(3, 3), (3, 3, 3), (3, 1, 3), (1, 3, 3), (3, 1, 1, 3), (3, 1, 3, 3), (3, 3, 3, 3), (1, 3, 3, 3), (3, 3, 1, 3)]
+
+
+@pytest.mark.mask
+@without_dtype
+@pytest.mark.parametrize("shape", SHAPES)
+def test_mask_of_any_shape(check, rng, shape):
+    """Two axes are (S, S), three are per sequence, four are (B, H, S, S); here B == H == S, which hides a mix-up."""
+    block = check.module(d_model=6, n_heads=3, d_ff=8)
+    block(rng.normal(3, 3, 6), rng.keep(*shape))
+
+
+@pytest.mark.mask
+@without_dtype
+@pytest.mark.parametrize("shape", [(5, 5), (2, 5, 5), (2, 3, 5, 5)])
+def test_mask_when_all_sizes_differ(check, rng, shape):
+    """A mask for all sequences, for each sequence, for each head."""
+    block = check.module(d_model=6, n_heads=3, d_ff=8)
+    block(rng.normal(2, 5, 6), mask=rng.keep(*shape))
+
+
+@pytest.mark.mask
+def test_everything_visible(check, rng):
+    """A mask that hides nothing changes nothing."""
+    block = check.module(d_model=32, n_heads=2, d_ff=8)
+    block(rng.normal(2, 4, 32), torch.ones(2, 4, 4, dtype=torch.bool))
+
+
+@pytest.mark.mask
+@pytest.mark.parametrize("shape", [(3, 4, 4), (3, 1, 4), (3, 2, 1, 4)])
+def test_tokens_that_see_nothing(check, rng, shape):
+    """Their context is 0: the bias of W_o is added, the residual and the feed-forward network go on as ever."""
+    block = check.module(d_model=32, n_heads=2, d_ff=8)
+    block.set(attention__W_o__bias=rng.normal(32))
+    mask = rng.keep(*shape)
+    mask[0, -1] = False  # a token, a sequence, a head
+    mask[2, 0] = False
+    block(rng.normal(3, 4, 32), mask)
+
+
+@pytest.mark.mask
+@without_dtype
+def test_nothing_visible_at_all(check, rng):
+    """Everything hidden, for several tokens and for one."""
+    block = check.module(d_model=6, n_heads=2, d_ff=8)
+    block(rng.normal(2, 3, 6), torch.zeros(3, 3, dtype=torch.bool))
+    block(rng.normal(2, 1, 6), torch.zeros(2, 1, 1, dtype=torch.bool))
+
+
+@pytest.mark.mask
+@pytest.mark.derive
+def test_hidden_tokens_leave_no_trace(check, rng):
+    """Hidden tokens are replaced by huge ones: not one bit of the other tokens' outputs may change."""
+    block = check.module(6, 2, 8)
+    mask = rng.keep(2, 1, 6)
+    visible = mask.transpose(1, 2)
+    x = rng.normal(2, 6, 6)
+    poisoned = torch.where(visible, x, rng.normal(2, 6, 6, scale=1e4))
+    before, after = block(x, mask).got, block.run(poisoned, mask).got
+    others = visible.squeeze(-1)
+    check.same(after[others], before[others], "a hidden token changes the output of another one")
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device")
+@pytest.mark.parametrize("height", [2.0**13, -(2.0**17), -(2.0**34)])
+def test_scores_far_from_zero(check, rng, height):
+    """All scores are equal and far from zero: weights stay finite, and hidden tokens must not win."""
+    block = check.module(d_model=8, n_heads=2, d_ff=8)
+    nothing, one = torch.zeros(8, 8, dtype=torch.float64), torch.ones(8, dtype=torch.float64)
+    block.set(attention__W_q__weight=nothing, attention__W_q__bias=one)
+    block.set(attention__W_k__weight=nothing, attention__W_k__bias=height * one)
+    block(rng.normal(2, 5, 8), rng.keep(2, 1, 5))
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize(("d_model", "n_heads"), [(10, 3), (6, 4), (4, 8)])
+def test_width_not_divisible_by_heads(check, d_model, n_heads):
+    """Impossible sizes are refused when the block is built."""
+    with check.raises(ValueError):
+        check.module(d_model=d_model, n_heads=n_heads, d_ff=8)

@@ -1,0 +1,190 @@
+"""Hidden cases of flash-attention."""
+
+import pytest
+import torch
+
+
+def tensors(rng, n, m, d_k=4, d_v=3, batch=2, heads=3):
+    """Draw queries, keys and values of (batch, heads, ...)."""
+    shape = (batch, heads)
+    return rng.normal(*shape, n, d_k), rng.normal(*shape, m, d_k), rng.normal(*shape, m, d_v)
+
+
+def leveled(rng, n, m, levels):
+    """Make key j score levels[..., j] exactly, for every query; d_k = 4."""
+    q, k, v = tensors(rng, n, m)
+    q[..., 0], q[..., 1:] = 2.0, 0.0
+    k[..., 0] = levels
+    return q, k, v
+
+
+def test_one_block(check, rng):
+    """Fewer keys than the default block holds: ordinary attention."""
+    check(*tensors(rng, 2, 3, d_k=4, d_v=1))
+
+
+def test_two_blocks(check, rng):
+    """The smallest call in which something has to be put together."""
+    check(*tensors(rng, 2, 4, d_k=4, d_v=1), 2)
+
+
+@pytest.mark.parametrize("block_size", [1, 2, 3, 6, 7, 50])
+def test_block_size(check, rng, block_size):
+    """Seven keys in blocks of one, in blocks that leave a rest, in one block and in one that is not filled."""
+    check(*tensors(rng, 5, 7), block_size)
+
+
+def test_arguments_by_name(check, rng):
+    """The names of the arguments are part of the contract."""
+    q, k, v = tensors(rng, 5, 5)
+    check(v=v, k=k, q=q, causal=True, block_size=2)
+
+
+@pytest.mark.parametrize("sizes", [(7, 3, 2), (1, 6, 4), (6, 1, 4), (3, 9, 4)])
+def test_queries_and_keys_of_different_number(check, rng, sizes):
+    """n, m and block size; there may be more queries than keys."""
+    n, m, block_size = sizes
+    check(*tensors(rng, n, m), block_size)
+
+
+def test_all_sizes_equal(check, rng):
+    """B == H == n == m == d_k == d_v == block size, where a wrong axis does not show in the shape."""
+    check(*tensors(rng, 3, 3, d_k=3, d_v=3, batch=3, heads=3), 3)
+    check(*tensors(rng, 4, 4, d_k=4, d_v=4, batch=4, heads=4), 2)
+
+
+def test_sizes_of_one(check, rng):
+    """One sequence, one head, one token, one feature."""
+    check(*tensors(rng, 1, 1, d_k=1, d_v=1, batch=1, heads=1), 1)
+
+
+@pytest.mark.parametrize("widths", [(9, 2), (2, 9), (16, 16)])
+def test_widths(check, rng, widths):
+    """d_k and d_v: the spread of the scores must not depend on them."""
+    check(*tensors(rng, 5, 6, *widths), 4)
+
+
+def test_transposed_inputs(check, rng):
+    """Heads that were split off by a transpose are views, not copies."""
+    q, k, v = rng.normal(2, 4, 3, 5), rng.normal(2, 6, 3, 5), rng.normal(2, 6, 3, 2)
+    check(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), 4)
+
+
+@pytest.mark.derive("grad", "device", "contract")
+@pytest.mark.parametrize("causal", [False, True])
+def test_default_block_size(check, rng, causal):
+    """More keys than the default block holds."""
+    check(*tensors(rng, 70, 70, batch=1, heads=2), causal=causal)
+
+
+@pytest.mark.parametrize("block_size", [1, 2, 4])
+def test_scores_that_rise(check, rng, block_size):
+    """Every block brings a larger score than those before it: what was summed so far shrinks."""
+    check(*leveled(rng, 3, 7, torch.arange(7.0, dtype=torch.float64) - 3), block_size)
+
+
+@pytest.mark.parametrize("block_size", [1, 2, 4])
+def test_scores_that_fall(check, rng, block_size):
+    """The largest score stands in the first block: what comes later counts relative to it."""
+    check(*leveled(rng, 3, 7, 3 - torch.arange(7.0, dtype=torch.float64)), block_size)
+
+
+@pytest.mark.derive("grad", "device", "contract")
+@pytest.mark.parametrize("step", [100.0, -100.0, 3000.0, -3000.0])
+def test_scores_far_apart(check, rng, step):
+    """Scores that rise or fall by hundreds and thousands from key to key: exp alone would overflow."""
+    check(*leveled(rng, 3, 7, step * torch.arange(-3.0, 4.0, dtype=torch.float64)), 2)
+
+
+@pytest.mark.derive("grad", "device", "contract")
+def test_queries_far_apart(check, rng):
+    """Every other query scores 60 with all keys, the rest -60: each has a maximum of its own."""
+    q, k, v = leveled(rng, 4, 6, 60.0)
+    check(q * torch.tensor([1.0, -1.0, 1.0, -1.0], dtype=torch.float64)[:, None], k, v, 4)
+
+
+def test_scores_with_a_common_level(check, rng):
+    """What all scores of a row have in common does not count, and float64 can tell them apart at any level."""
+    q, k, v = tensors(rng, 5, 6)
+    q[..., 0] = 2.0
+    k[..., 0] = 2.0**14 if check.dtype == torch.float64 else 4.0
+    check(q, k, v, 4)
+    check(-q, k, v, 4)
+
+
+@pytest.mark.derive("device", "contract")
+@pytest.mark.parametrize("level", [-(2.0**40), -(2.0**83)])
+def test_no_score_is_too_low(check, rng, level):
+    """A maximum has to begin below every score there can be."""
+    check(*leveled(rng, 4, 6, level * (1 + rng.permutation(6).double())), 2)
+
+
+@pytest.mark.mask
+@pytest.mark.parametrize("block_size", [1, 2, 3, 7, 9])
+def test_causal(check, rng, block_size):
+    """As many queries as keys: blocks that a query sees in full, in part and not at all."""
+    check(*tensors(rng, 7, 7), block_size, True)
+
+
+@pytest.mark.mask
+@pytest.mark.parametrize("sizes", [(3, 8, 2), (3, 8, 4), (1, 6, 4), (4, 6, 3), (5, 6, 16)])
+def test_causal_with_fewer_queries_than_keys(check, rng, sizes):
+    """n, m and block size: the queries are the last n of m positions."""
+    n, m, block_size = sizes
+    check(*tensors(rng, n, m), block_size, causal=True)
+
+
+@pytest.mark.mask
+@pytest.mark.derive("grad", "device", "contract")
+@pytest.mark.parametrize("step", [3000.0, -3000.0])
+def test_causal_and_scores_far_apart(check, rng, step):
+    """The best matches lie in the future, or long ago."""
+    check(*leveled(rng, 7, 7, step * torch.arange(-3.0, 4.0, dtype=torch.float64)), 2, True)
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device", "contract")
+@pytest.mark.parametrize("level", [-12288.0, -(2.0**40), -(2.0**83)])
+def test_causal_and_scores_far_below_zero(check, rng, level):
+    """All scores lie far below zero; what is hidden must not win."""
+    check(*leveled(rng, 6, 6, level * (1 + rng.permutation(6).double() / 8)), 2, causal=True)
+
+
+@pytest.mark.mask
+@pytest.mark.derive
+@pytest.mark.parametrize("block_size", [2, 8])
+def test_later_tokens_leave_no_trace(check, rng, block_size):
+    """Later keys and values are replaced: not one bit of the earlier results may change."""
+    q, k, v = tensors(rng, 8, 8)
+    before = check(q, k, v, block_size, True).got
+    keys, values = k.clone(), v.clone()
+    keys[:, :, 5:], values[:, :, 5:] = rng.normal(2, 3, 3, 4, scale=100.0), rng.normal(2, 3, 3, 3, scale=100.0)
+    after = check(q, keys, values, block_size, True).got
+    check.same(after[:, :, :5], before[:, :, :5], "a result depends on a later token")
+
+
+def cost(check, rng, n, causal):
+    """Count what n tokens cost in blocks of sixteen."""
+    return check.run(*tensors(rng, n, n, d_k=8, d_v=8, batch=1, heads=2), block_size=16, causal=causal).cost
+
+
+@pytest.mark.cost
+@pytest.mark.parametrize("causal", [False, True])
+def test_no_tensor_for_all_pairs(check, rng, causal):
+    """Four times as many tokens need tensors four times as large: none has a place for each pair of tokens."""
+    small, large = cost(check, rng, 128, causal), cost(check, rng, 512, causal)
+    check.at_most(
+        large.biggest,
+        8 * small.biggest,
+        "four times as many tokens need a tensor far more than four times as large",
+        large.biggest_line,
+    )
+
+
+@pytest.mark.cost
+def test_no_blocks_are_kept(check, rng):
+    """Four times as many tokens take four times the memory: what a block has brought is let go."""
+    small, large = cost(check, rng, 128, causal=False), cost(check, rng, 512, causal=False)
+    check.at_most(
+        large.peak, 8 * small.peak, "four times as many tokens hold far more than four times as much memory at a time"
+    )

@@ -1,0 +1,132 @@
+"""Hidden cases of layer-norm."""
+
+import pytest
+import torch
+
+HALVES = (torch.float16, torch.bfloat16)
+
+
+def affine(rng, width):
+    """Draw a weight and a bias, both of them far from what they start with."""
+    return rng.normal(width), rng.normal(width)
+
+
+def test_two_tokens(check, rng):
+    """The smallest call: each row is normalised by itself."""
+    check["layer_norm"](rng.normal(2, 4), *affine(rng, 4))
+
+
+def test_a_batch_of_sequences(check, rng):
+    """(B, S, d): every token has a mean and a variance of its own."""
+    check["layer_norm"](rng.normal(2, 3, 6), *affine(rng, 6))
+
+
+@pytest.mark.parametrize("shape", [(5,), (1, 7), (2, 3, 4, 6)])
+def test_any_leading_axes(check, rng, shape):
+    """One token alone, a single row, heads in between: the last axis is what counts."""
+    check["layer_norm"](rng.normal(*shape), *affine(rng, shape[-1]))
+
+
+def test_axes_of_one_size(check, rng):
+    """B == S == d, where a wrong axis does not show in the shape."""
+    check["layer_norm"](rng.normal(4, 4, 4), *affine(rng, 4))
+
+
+def test_three_features(check, rng):
+    """With few features the divisor of the variance matters most."""
+    check["layer_norm"](2.0 * rng.normal(3, 5, 3) + 1.0, *affine(rng, 3))
+
+
+def test_one_feature(check, rng):
+    """A single feature does not vary: what is left is the bias."""
+    check["layer_norm"](rng.normal(2, 3, 1), *affine(rng, 1))
+
+
+def test_tokens_of_different_size(check, rng):
+    """A loud token and a quiet one come out alike."""
+    sizes = torch.tensor([0.2, 1.0, 5.0, 25.0], dtype=torch.float64).view(4, 1)
+    check["layer_norm"](sizes * rng.normal(2, 4, 8) + sizes, *affine(rng, 8))
+
+
+def test_tiny_values(check, rng):
+    """A variance around the size of eps, where eps and its place show."""
+    check["layer_norm"](rng.normal(3, 4, 8, scale=3e-3), *affine(rng, 8))
+
+
+def test_constant_tokens(check, rng):
+    """No variance at all: the result is the bias, and no NaN in result or gradient."""
+    x = rng.integers(-4, 5, 2, 3, 1).double().expand(2, 3, 8).clone()
+    x[1, 2] = 0.0
+    check["layer_norm"](x, *affine(rng, 8))
+
+
+def test_large_values(check, rng):
+    """Values in the thousands: their squares do not fit into float16, nor those of float64 into float32."""
+    scale = 1e25 if check.dtype == torch.float64 else 2e3
+    check["layer_norm"](rng.normal(3, 4, 8, scale=scale), *affine(rng, 8))
+
+
+def test_values_far_from_zero(check, rng):
+    """A mean much larger than the deviations: it takes all the digits that the input has."""
+    offset = {torch.float64: 2048.0, torch.float32: 2.0}.get(check.dtype, 64.0)
+    check["layer_norm"](offset + 1.5 * rng.normal(6, 4, 16), *affine(rng, 16))
+
+
+@pytest.mark.parametrize("eps", [0.5, 1e-3])
+def test_eps_is_an_argument(check, rng, eps):
+    """By name and as the fourth argument."""
+    x, (weight, bias) = rng.normal(2, 3, 6, scale=0.05), affine(rng, 6)
+    check["layer_norm"](x, weight, bias, eps=eps)
+    check["layer_norm"](x, weight, bias, eps)
+
+
+def test_negative_weights_and_a_large_bias(check, rng):
+    """First the scale, then the shift, feature by feature."""
+    check["layer_norm"](rng.normal(2, 3, 6), -1.0 - rng.uniform(6), 3.0 * rng.normal(6))
+
+
+def test_transposed_input(check, rng):
+    """A view whose features do not lie side by side."""
+    check["layer_norm"](rng.normal(2, 6, 5).transpose(1, 2), *affine(rng, 6))
+    check["layer_norm"](rng.normal(4, 3, 10)[:, :, ::2], *affine(rng, 5))
+
+
+def test_module(check, rng):
+    """The module with its own weight and bias."""
+    norm = check["LayerNorm"](6)
+    norm(rng.normal(2, 3, 6))
+
+
+def test_module_and_tiny_values(check, rng):
+    """The default eps of the module."""
+    norm = check["LayerNorm"](normalized_shape=8)
+    norm(rng.normal(3, 4, 8, scale=3e-3))
+
+
+def test_module_with_its_own_eps(check, rng):
+    """By name and by position."""
+    by_name, by_position = check["LayerNorm"](6, eps=0.1), check["LayerNorm"](6, 1e-3)
+    x = rng.normal(2, 3, 6, scale=0.05)
+    by_name(x)
+    by_position(x)
+
+
+@pytest.mark.derive("grad", "device")
+def test_training_and_evaluation(check, rng):
+    """Both modes do the same, and no call leaves a trace for the next."""
+    norm = check["LayerNorm"](6)
+    x = rng.normal(2, 3, 6)
+    before = norm.train()(x)
+    norm(5.0 + 3.0 * rng.normal(4, 2, 6))
+    check.same(before, norm.eval()(x), "the same call gave another result in evaluation mode, after another call")
+
+
+@pytest.mark.derive
+def test_a_new_module(check, rng):
+    """Before training it only normalises."""
+    x = rng.normal(4, 5, 6)
+    neutral = check["LayerNorm"](6).set(weight=torch.ones(6), bias=torch.zeros(6))
+    new = check["LayerNorm"](6).fresh()
+    check.close(
+        new.run(x), neutral(x), "a new module does more than normalise: weight or bias starts at the wrong value"
+    )

@@ -1,0 +1,163 @@
+"""Hidden cases of learned-positions."""
+
+import pytest
+import torch
+
+
+def test_two_sequences(check, rng):
+    """The smallest call: two sequences of three tokens, and rows that are not used."""
+    encoding = check.module(max_len=5, d_model=4)
+    encoding(rng.normal(2, 3, 4))
+
+
+def test_one_token(check, rng):
+    """A sequence of one token stands at position 0."""
+    encoding = check.module(max_len=6, d_model=5)
+    encoding(rng.normal(3, 1, 5))
+
+
+def test_larger_batch_than_table(check, rng):
+    """Positions run along the sequence, not along the batch."""
+    encoding = check.module(max_len=4, d_model=6)
+    encoding(rng.normal(7, 3, 6))
+
+
+def test_all_sizes_are_equal(check, rng):
+    """B == S == d_model == max_len, where a wrong axis does not show in the shape."""
+    encoding = check.module(max_len=5, d_model=5)
+    encoding(rng.normal(5, 5, 5))
+
+
+@pytest.mark.parametrize("max_len", [1, 2, 9])
+def test_sequence_as_long_as_the_table(check, rng, max_len):
+    """S == max_len still fits, also where that is one position."""
+    encoding = check.module(max_len=max_len, d_model=3)
+    encoding(rng.normal(2, max_len, 3))
+
+
+def test_width_of_one(check, rng):
+    """Tokens of a single feature."""
+    encoding = check.module(max_len=8, d_model=1)
+    encoding(rng.normal(2, 6, 1))
+
+
+def test_calls_of_different_lengths(check, rng):
+    """Nothing of one call stays behind in the module."""
+    encoding = check.module(max_len=9, d_model=4)
+    encoding(rng.normal(2, 3, 4))
+    encoding(rng.normal(4, 9, 4))
+    encoding(rng.normal(1, 2, 4))
+
+
+def test_settings_by_position(check, rng):
+    """max_len, d_model, dropout, in this order; no dropout in evaluation mode."""
+    encoding = check.module(11, 6, 0.5)
+    encoding(rng.normal(2, 7, 6))
+
+
+def test_large_tokens_are_not_scaled(check, rng):
+    """The module adds positions and leaves the size of the tokens alone."""
+    encoding = check.module(max_len=8, d_model=16)
+    encoding(rng.normal(2, 8, 16, scale=30.0))
+
+
+def test_large_positions(check, rng):
+    """The table is added as it is, whatever training has made of it."""
+    encoding = check.module(max_len=8, d_model=6)
+    encoding.set(pe=rng.normal(8, 6, scale=30.0))
+    encoding(rng.normal(2, 5, 6))
+
+
+def test_transposed_tokens(check, rng):
+    """Tokens that were length first are a view, not a copy."""
+    encoding = check.module(max_len=8, d_model=6)
+    encoding(rng.normal(5, 2, 6).transpose(0, 1))
+
+
+def test_training_without_dropout(check, rng):
+    """Dropout = 0.0, the default, changes nothing in training either."""
+    encoding = check.module(max_len=10, d_model=6).train()
+    encoding(rng.normal(2, 5, 6))
+
+
+@pytest.mark.derive("device")
+def test_everything_dropped(check, rng):
+    """With a probability of 1 nothing of tokens and positions is left in training."""
+    encoding = check.module(max_len=10, d_model=6, dropout=1.0).train()
+    encoding(rng.normal(2, 5, 6))
+
+
+@pytest.mark.derive("device")
+def test_half_of_the_entries_dropped(check, rng):
+    """In training each entry of the sum is either dropped or made up for, one by one."""
+    encoding = check.module(max_len=40, d_model=16, dropout=0.5)
+    x = rng.normal(2, 30, 16) + 20.0  # no entry of the sum is near 0
+    full = encoding(x).got
+    dropped = encoding.train().run(x).got
+    check.that(dropped.shape == full.shape, "training changes the shape of the result")
+    gone = dropped == 0
+    kept = (dropped - 2 * full).abs() <= 1e-4 * full.abs().max()
+    check.that((gone | kept).all(), "an entry in training is neither 0 nor twice the sum at dropout 0.5")
+    check.that(0.3 < gone.float().mean() < 0.7, "far more or fewer entries than half are dropped at dropout 0.5")
+    mixed = (gone.any(-1) & ~gone.all(-1)).float().mean()
+    check.that(mixed > 0.9, "tokens are dropped as a whole")
+    check.that((gone[0] != gone[1]).any(), "all sequences lose the same entries")
+
+
+@pytest.mark.derive("dtype")
+def test_module_kept_in_float32(check, rng):
+    """The module is in float32 whatever the tokens are, as under autocast: the result has the dtype of the tokens."""
+    encoding = check.module(max_len=13, d_model=7)
+    encoding.method("__init__", max_len=13, d_model=7)  # as it is built: in float32, and never cast
+    result = encoding.run(rng.normal(2, 5, 7)).got
+    check.that(
+        result.dtype == check.dtype, "tokens of another dtype than the table's do not come back in their own dtype"
+    )
+
+
+@pytest.mark.derive("dtype")
+def test_digits_of_double_precision(check, rng):
+    """In float64 large tokens and large positions nearly cancel: what is left must have all its digits."""
+    level = 2.0**26 if check.dtype == torch.float64 else 0.0
+    encoding = check.module(max_len=9, d_model=4)
+    encoding.set(pe=rng.normal(9, 4) - level)
+    encoding(rng.normal(2, 5, 4) + level)
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize("length", [6, 7, 12])
+def test_too_long_a_sequence(check, rng, length):
+    """A sequence longer than the table is refused with a ValueError, in evaluation mode and in training."""
+    encoding = check.module(max_len=5, d_model=4)
+    with check.raises(ValueError):
+        encoding(rng.normal(2, length, 4))
+    with check.raises(ValueError):
+        encoding.train()(rng.normal(2, length, 4))
+    encoding.eval()(rng.normal(2, 5, 4))
+
+
+@pytest.mark.contract
+def test_too_long_for_a_single_position(check, rng):
+    """A table of one row must not serve every position."""
+    encoding = check.module(max_len=1, d_model=4)
+    with check.raises(ValueError):
+        encoding(rng.normal(2, 3, 4))
+
+
+@pytest.mark.contract
+def test_batch_as_large_as_the_table(check, rng):
+    """The length that counts is the sequence's, not the batch's."""
+    encoding = check.module(max_len=4, d_model=3)
+    encoding(rng.normal(9, 4, 3))
+    with check.raises(ValueError):
+        encoding(rng.normal(2, 5, 3))
+
+
+@pytest.mark.contract
+def test_tokens_are_used_again(check, rng):
+    """The caller's tokens serve for a second call that gives the same result."""
+    encoding = check.module(max_len=6, d_model=4)
+    x = rng.normal(2, 5, 4)
+    first = encoding(x)
+    second = encoding(x)
+    check.same(second, first, "the same call gives another result the second time")

@@ -1,0 +1,163 @@
+"""Hidden cases of linear-attention."""
+
+import pytest
+import torch
+
+both = pytest.mark.parametrize("causal", [False, True])
+
+
+def tensors(rng, n, m, d_k=4, d_v=3, batch=2, heads=3):
+    """Draw queries, keys and values of (batch, heads, ...)."""
+    shape = (batch, heads)
+    return rng.normal(*shape, n, d_k), rng.normal(*shape, m, d_k), rng.normal(*shape, m, d_v)
+
+
+def test_two_queries_three_keys(check, rng):
+    """The smallest call in which all sizes differ."""
+    check(*tensors(rng, 2, 3, d_k=4, d_v=1))
+
+
+@pytest.mark.parametrize("sizes", [(6, 6), (2, 7), (7, 2), (1, 5), (5, 1)])
+def test_all_keys(check, rng, sizes):
+    """n and m: each query sees every key; there may be more queries than keys."""
+    check(*tensors(rng, *sizes))
+
+
+@both
+@pytest.mark.parametrize("widths", [(9, 2), (2, 9), (16, 4)])
+def test_widths(check, rng, widths, causal):
+    """d_k and d_v: no width enters but through the sums."""
+    check(*tensors(rng, 5, 5, *widths), causal=causal)
+
+
+@both
+def test_all_sizes_equal(check, rng, causal):
+    """B == H == n == m == d_k == d_v, where a wrong axis does not show in the shape."""
+    check(*tensors(rng, 3, 3, d_k=3, d_v=3, batch=3, heads=3), causal=causal)
+
+
+@both
+@pytest.mark.derive("grad", "device", "contract")
+def test_sizes_of_one(check, rng, causal):
+    """One sequence, one head, one token, one feature."""
+    check(*tensors(rng, 1, 1, d_k=1, d_v=1, batch=1, heads=1), causal)
+    check(*tensors(rng, 4, 4, d_k=1, d_v=1, batch=1, heads=1), causal)
+
+
+@both
+@pytest.mark.parametrize("eps", [0.5, 3.0])
+def test_eps(check, rng, causal, eps):
+    """A large eps shows where it is added, and how often."""
+    q, k, v = tensors(rng, 4, 4)
+    check(q, k, v, causal, eps)
+    check(q=q, k=k, v=v, eps=eps, causal=causal)
+
+
+@both
+@pytest.mark.derive("grad", "device", "contract")
+def test_default_eps(check, rng, causal):
+    """Small weights show the eps that nobody has named."""
+    q, k, v = tensors(rng, 3, 3, d_k=1, d_v=2)
+    check(0.3 * q - 3, 0.3 * k - 3, v, causal=causal)
+
+
+@both
+def test_weights_that_vanish(check, rng, causal):
+    """Features of exactly 0 give a result of 0, never a NaN, and leave the other rows alone."""
+    q, k, v = tensors(rng, 4, 4)
+    no_queries, no_keys = q.clone(), k.clone()
+    no_queries[:, :, 1], no_keys[:, 1] = -300.0, -300.0
+    check(no_queries, k, v, causal=causal)
+    check(q, no_keys, v, causal=causal)
+
+
+@both
+def test_transposed_inputs(check, rng, causal):
+    """Heads that were split off by a transpose are views, not copies."""
+    q, k, v = rng.normal(2, 5, 3, 4), rng.normal(2, 5, 3, 4), rng.normal(2, 5, 3, 2)
+    check(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), causal=causal)
+
+
+@both
+def test_one_tensor_three_times(check, rng, causal):
+    """Queries, keys and values may be the same tensor."""
+    x = rng.normal(2, 3, 5, 4)
+    check(x, x, x, causal)
+
+
+@both
+@pytest.mark.derive("dtype")
+def test_digits_of_double_precision(check, rng, causal):
+    """In float64 features of 1e-5 still have digits: they must not get lost on the way."""
+    q, k, v = tensors(rng, 4, 4)
+    height = 10.0 if check.dtype == torch.float64 else 0.0
+    check(q - height, k - height, v, causal=causal)
+
+
+@pytest.mark.mask
+@pytest.mark.parametrize("length", [2, 5, 8])
+def test_causal(check, rng, length):
+    """As many queries as keys: each sees itself and what came before."""
+    check(*tensors(rng, length, length), causal=True)
+
+
+@pytest.mark.mask
+@pytest.mark.parametrize("sizes", [(3, 7), (1, 6), (6, 7), (2, 4)])
+def test_causal_with_fewer_queries_than_keys(check, rng, sizes):
+    """n and m: the queries are the last n of m positions."""
+    check(*tensors(rng, *sizes), causal=True)
+
+
+@pytest.mark.mask
+@pytest.mark.derive("dtype")
+def test_causal_over_a_longer_sequence(check, rng):
+    """Seventy tokens: whatever is carried along is carried to the end, over lengths that no block divides."""
+    check(*tensors(rng, 70, 70, batch=1, heads=2), causal=True)
+    check(*tensors(rng, 33, 67, batch=1, heads=2), causal=True)
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device")
+def test_later_tokens_leave_no_trace(check, rng):
+    """Later keys and values are replaced: the earlier results stay as they are."""
+    q, k, v = tensors(rng, 8, 8)
+    before = check(q, k, v, causal=True).got
+    keys, values = k.clone(), v.clone()
+    keys[:, :, 5:], values[:, :, 5:] = rng.normal(2, 3, 3, 4, scale=4.0), rng.normal(2, 3, 3, 3, scale=4.0)
+    after = check(q, keys, values, causal=True).got
+    check.close(after[:, :, :5], before[:, :, :5], "a result depends on a later token")
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device")
+def test_last_token_sees_everything(check, rng):
+    """The last query's causal result is its result without the mask."""
+    q, k, v = tensors(rng, 6, 6)
+    causal, free = check(q, k, v, causal=True).got, check(q, k, v).got
+    check.close(causal[:, :, -1], free[:, :, -1], "the last query does not see all keys, or sees them otherwise")
+
+
+def cost(check, rng, n, causal):
+    """Count what n tokens cost."""
+    return check.run(*tensors(rng, n, n, d_k=8, d_v=8, batch=1, heads=2), causal=causal).cost
+
+
+@pytest.mark.cost
+@both
+def test_work_grows_with_the_number_of_tokens(check, rng, causal):
+    """Four times as many tokens take four times the work, not sixteen times."""
+    small, large = cost(check, rng, 256, causal), cost(check, rng, 1024, causal)
+    check.at_most(large.work, 8 * small.work, "four times as many tokens take far more than four times the work")
+
+
+@pytest.mark.cost
+@both
+def test_memory_grows_with_the_number_of_tokens(check, rng, causal):
+    """Four times as many tokens take four times the memory: no tensor has a place for each pair of tokens."""
+    small, large = cost(check, rng, 256, causal), cost(check, rng, 1024, causal)
+    check.at_most(
+        large.biggest,
+        8 * small.biggest,
+        "four times as many tokens need a tensor far more than four times as large",
+        large.biggest_line,
+    )

@@ -1,0 +1,155 @@
+"""Hidden cases of rope."""
+
+import math
+
+import pytest
+import torch
+
+
+def rotate(check, x, **settings):
+    """Make the tables for `x` where it will be, and turn it."""
+    cos, sin = check["rotary_angles"](x.size(-2), x.size(-1), device=check.device, **settings)
+    return check["apply_rotary"](x, cos, sin)
+
+
+def test_one_position(check):
+    """Position 0: every angle is 0."""
+    check["rotary_angles"](1, 4)
+
+
+def test_smallest_table(check):
+    """One pair of features, a few positions: the angle is the position."""
+    check["rotary_angles"](5, 2)
+
+
+def test_table(check):
+    """Enough pairs to tell the frequencies apart, and fewer positions than pairs."""
+    check["rotary_angles"](12, 8)
+    check["rotary_angles"](7, 32)
+
+
+@pytest.mark.parametrize("base", [100.0, 2.0, 500000.0])
+def test_base(check, base):
+    """The base sets the slowest frequency."""
+    check["rotary_angles"](12, 6, base=base)
+
+
+@pytest.mark.parametrize(("length", "offset"), [(4, 5), (1, 9), (6, 3)])
+def test_offset(check, length, offset):
+    """The first row belongs to position `offset`, and there are as many rows as ever."""
+    check["rotary_angles"](length, 6, offset=offset)
+
+
+def test_settings_by_position(check):
+    """seq_len, d_head, base, offset, in this order; a base that is a whole number."""
+    check["rotary_angles"](5, 10, 50, 2)
+
+
+def test_tables_are_made_on_the_device(check):
+    """`device` says where the tables are made."""
+    check["rotary_angles"](5, 6, device=check.device)
+    check["rotary_angles"](3, 8, 100.0, 4, check.device)
+
+
+@pytest.mark.derive
+@pytest.mark.parametrize("offset", [0, 650])
+def test_position_700(check, offset):
+    """Far positions are as right as near ones, up to what float32 angles allow."""
+    cos, sin = check["rotary_angles"].run(701 - offset, 8, offset=offset).got
+    angles = 700 * 10000.0 ** (-torch.arange(0, 8, 2, dtype=torch.float64) / 8)
+    check.that(cos.shape == sin.shape == (701 - offset, 4), "a table has another shape than (seq_len, d_head // 2)")
+    error = torch.maximum((cos[-1] - angles.cos()).abs(), (sin[-1] - angles.sin()).abs()).max()
+    check.that(error < 2e-4, "position 700 is off by more than 2e-4")
+
+
+@pytest.mark.derive
+def test_offset_goes_on_where_the_table_stopped(check):
+    """Two tables, one behind the other, are one table."""
+    whole = check["rotary_angles"](11, 8)
+    front, back = check["rotary_angles"](4, 8), check["rotary_angles"](7, 8, offset=4)
+    for k in (0, 1):
+        check.close(torch.cat([front[k].got, back[k].got]), whole[k].got, "a table with an offset does not continue")
+
+
+def test_one_pair(check, rng):
+    """One sequence, one head, three tokens of two features."""
+    rotate(check, rng.normal(1, 1, 3, 2))
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 5, 8), (3, 2, 4, 6), (1, 5, 2, 4), (2, 1, 7, 16)])
+def test_batch_of_heads(check, rng, shape):
+    """The angles depend on the position only, not on sequence and head."""
+    rotate(check, rng.normal(*shape))
+
+
+def test_all_sizes_are_equal(check, rng):
+    """B == H == S == d_head / 2, where a wrong axis does not show in the shape."""
+    rotate(check, rng.normal(4, 4, 4, 8))
+
+
+def test_heads_of_width_two_and_as_many_tokens(check, rng):
+    """B == H == S == d_head."""
+    rotate(check, rng.normal(2, 2, 2, 2), offset=3)
+
+
+@pytest.mark.parametrize("offset", [1, 7])
+def test_decode_step(check, rng, offset):
+    """A single new token behind a cache of `offset` tokens."""
+    rotate(check, rng.normal(2, 3, 1, 8), offset=offset)
+
+
+def test_another_base(check, rng):
+    """The tables that are handed in count, whatever they were made with."""
+    rotate(check, rng.normal(2, 3, 5, 8), base=100.0, offset=2)
+
+
+def test_split_heads(check, rng):
+    """Heads that were split off (B, S, H, d_head) are a view, not a copy."""
+    rotate(check, rng.normal(2, 5, 3, 8).transpose(1, 2))
+
+
+@pytest.mark.derive("dtype", "device", "contract")
+def test_any_angles(check, rng):
+    """Tables with an angle of its own for each position and pair, in the dtype of the queries."""
+    angles = rng.uniform(5, 4, low=-math.pi, high=math.pi)
+    check["apply_rotary"](rng.normal(2, 3, 5, 8), angles.cos(), angles.sin())
+
+
+@pytest.mark.derive("dtype")
+def test_range_of_double_precision(check, rng):
+    """Numbers of 1e60: float64 holds them, float32 does not."""
+    scale = 1e60 if check.dtype == torch.float64 else 1.0
+    rotate(check, rng.normal(2, 3, 4, 6, scale=scale))
+
+
+@pytest.mark.derive("device")
+def test_norms_are_kept(check, rng):
+    """A rotation changes the direction of each pair, not its length."""
+    x = rng.normal(2, 3, 6, 8)
+    turned = rotate(check, x, offset=2).got.double()
+    norms = turned.unflatten(-1, (4, 2)).norm(dim=-1)
+    wanted = x.unflatten(-1, (4, 2)).norm(dim=-1)
+    check.that((norms - wanted).abs().max() < 1e-4, "the rotation changes the length of a pair")
+
+
+@pytest.mark.derive("device")
+def test_scores_depend_on_the_distance_alone(check, rng):
+    """Query and key are moved on by the same number of positions: the scores stay as they are."""
+    q, k = rng.normal(1, 2, 5, 8), rng.normal(1, 2, 5, 8)
+
+    def scores(offset):
+        turned = [rotate(check, vectors, offset=offset).got.double() for vectors in (q, k)]
+        return turned[0] @ turned[1].transpose(-2, -1)
+
+    moved = (scores(0) - scores(13)).abs().max()
+    check.that(moved < 1e-3, "the scores change when all tokens move on by the same number of positions")
+
+
+@pytest.mark.contract
+def test_tables_serve_queries_and_keys(check, rng):
+    """The same tables turn queries and keys, and the queries a second time."""
+    cos, sin = check["rotary_angles"](5, 8)
+    q, k = rng.normal(2, 4, 5, 8), rng.normal(2, 2, 5, 8)
+    first = check["apply_rotary"](q, cos, sin)
+    check["apply_rotary"](k, cos, sin)
+    check.same(check["apply_rotary"](q, cos, sin), first, "the same call gives another result the second time")

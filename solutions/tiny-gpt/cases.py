@@ -1,0 +1,190 @@
+"""Hidden cases of tiny-gpt."""
+
+import pytest
+import torch
+
+# A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide models.
+without_dtype = pytest.mark.derive("grad", "device", "contract")
+
+
+def text(rng, vocab_size, batch, length):
+    """Draw tokens, none of them 0."""
+    return rng.integers(1, vocab_size, batch, length)
+
+
+def padded(tokens, lengths, pad_id=0):
+    """Keep the first tokens of each text and pad the rest."""
+    return torch.where(torch.arange(tokens.size(1)) < torch.tensor(lengths)[:, None], tokens, pad_id)
+
+
+def test_without_blocks(check, rng):
+    """No block at all: embeddings, the last norm, the head and the loss."""
+    model = check.module(vocab_size=11, d_model=32, n_heads=4, n_layers=0, max_len=6)
+    tokens = text(rng, 11, 3, 5)
+    model(tokens, tokens)
+
+
+@without_dtype
+def test_one_token(check, rng):
+    """A text of one token: embeddings, a block in which it sees itself, and the head."""
+    model = check.module(vocab_size=7, d_model=8, n_heads=2, n_layers=1, max_len=5)
+    model(text(rng, 7, 3, 1))
+
+
+def test_a_short_text(check, rng):
+    """Logits for each position; without targets the loss is None."""
+    model = check.module(vocab_size=11, d_model=32, n_heads=4, n_layers=1, max_len=9)
+    model(text(rng, 11, 2, 5))
+
+
+@without_dtype
+@pytest.mark.parametrize("sizes", [(13, 6, 1, 1, 7), (5, 4, 4, 2, 6), (9, 8, 2, 3, 8), (30, 12, 3, 2, 5)])
+def test_sizes(check, rng, sizes):
+    """vocab_size, d_model, n_heads, n_layers, max_len: one head, narrow heads, several blocks, many tokens."""
+    model = check.module(*sizes)
+    model(text(rng, sizes[0], 2, 4))
+
+
+def test_several_blocks(check, rng):
+    """Each block has weights of its own and continues where the one before it stopped."""
+    model = check.module(vocab_size=11, d_model=32, n_heads=2, n_layers=3, max_len=6)
+    tokens = text(rng, 11, 2, 6)
+    model(tokens, tokens)
+
+
+@without_dtype
+def test_all_sizes_equal(check, rng):
+    """B == S == H == d_head == n_layers, where a wrong axis does not show in the shape."""
+    model = check.module(9, 9, 3, 3, 9)
+    model(text(rng, 9, 3, 3))
+
+
+@without_dtype
+def test_as_long_as_there_are_positions(check, rng):
+    """A text of exactly max_len tokens uses every position."""
+    model = check.module(vocab_size=7, d_model=8, n_heads=2, n_layers=1, max_len=4)
+    tokens = text(rng, 7, 2, 4)
+    model(tokens, targets=tokens)
+
+
+@without_dtype
+def test_one_token_again_and_again(check, rng):
+    """The same token everywhere: only the positions tell the logits apart."""
+    model = check.module(vocab_size=7, d_model=8, n_heads=2, n_layers=2, max_len=6)
+    model(text(rng, 7, 2, 1).expand(2, 5))
+
+
+@without_dtype
+@pytest.mark.parametrize("length", [2, 3, 6])
+def test_loss_of_the_next_token(check, rng, length):
+    """The text is its own target: what is predicted at a position is what stands at the next."""
+    model = check.module(vocab_size=7, d_model=8, n_heads=2, n_layers=1, max_len=6)
+    tokens = text(rng, 7, 3, length)
+    model(tokens, tokens)
+
+
+@without_dtype
+def test_targets_that_are_not_the_tokens(check, rng):
+    """Targets of their own, which nothing in the tokens gives away."""
+    model = check.module(vocab_size=9, d_model=8, n_heads=2, n_layers=1, max_len=6)
+    model(text(rng, 9, 3, 5), text(rng, 9, 3, 5))
+
+
+def test_loss_of_padded_texts(check, rng):
+    """Texts of different lengths, padded on the right: padding is not to be predicted, and counts nowhere."""
+    model = check.module(vocab_size=11, d_model=32, n_heads=4, n_layers=2, max_len=8)
+    tokens = padded(text(rng, 11, 3, 7), [7, 4, 2])
+    model(tokens, tokens)
+
+
+@without_dtype
+def test_answers_only(check, rng):
+    """The targets of the prompt are padding: the loss is that of the answer alone."""
+    model = check.module(vocab_size=9, d_model=8, n_heads=2, n_layers=1, max_len=8)
+    tokens = text(rng, 9, 2, 6)
+    targets = tokens.clone()
+    targets[0, :4], targets[1, :2], targets[1, 5] = 0, 0, 0
+    model(tokens, targets)
+
+
+@without_dtype
+@pytest.mark.parametrize("pad_id", [3, 8])
+def test_another_token_for_padding(check, rng, pad_id):
+    """pad_id is a token like all others to the model; the loss leaves it out, and 0 counts."""
+    model = check.module(9, 8, 2, 1, 8, pad_id)
+    tokens = padded(rng.integers(0, 9, 3, 6), [6, 3, 5], pad_id)
+    model(tokens, tokens)
+
+
+@pytest.mark.derive("device")
+def test_training_mode_computes_the_same(check, rng):
+    """There is nothing random in this model."""
+    model = check.module(vocab_size=9, d_model=8, n_heads=2, n_layers=2, max_len=8).train()
+    tokens = text(rng, 9, 2, 6)
+    model(tokens, tokens)
+
+
+@pytest.mark.derive("dtype")
+def test_digits_of_double_precision(check, rng):
+    """In float64 all scores lie around ten million and differ by about one: the digits must not get lost."""
+    model = check.module(vocab_size=9, d_model=32, n_heads=2, n_layers=1, max_len=6)
+    height = 1e7 if check.dtype == torch.float64 else 1.0
+    model.set(blocks__0__attention__W_k__bias=torch.full((32,), height, dtype=torch.float64))
+    tokens = text(rng, 9, 2, 6)
+    model(tokens, tokens)
+
+
+@pytest.mark.mask
+@pytest.mark.derive
+@pytest.mark.parametrize("n_layers", [1, 2])
+def test_later_tokens_leave_no_trace(check, rng, n_layers):
+    """Later tokens are replaced: not one bit of the earlier logits may change."""
+    model = check.module(vocab_size=20, d_model=8, n_heads=2, n_layers=n_layers, max_len=8)
+    tokens = text(rng, 20, 3, 7)
+    other = torch.cat([tokens[:, :4], tokens[:, 4:] % 19 + 1], dim=1)
+    before, after = model(tokens)[0].got, model.run(other)[0].got
+    check.same(after[:, :4], before[:, :4], "the logits of a position depend on a later token")
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device", "contract")
+@pytest.mark.parametrize("level", [-(2.0**14), 2.0**14, -(2.0**40)])
+def test_scores_far_below_and_above_zero(check, rng, level):
+    """All scores lie at the same level, far from zero: what is seen shares the weight, and what is hidden has none."""
+    model = check.module(vocab_size=20, d_model=8, n_heads=2, n_layers=1, max_len=8)
+    nothing, ones = torch.zeros(8, 8, dtype=torch.float64), torch.ones(8, dtype=torch.float64)
+    model.set(blocks__0__attention__W_q__weight=nothing, blocks__0__attention__W_q__bias=level / 256 * ones)
+    model.set(blocks__0__attention__W_k__weight=nothing, blocks__0__attention__W_k__bias=128 * ones)
+    model(text(rng, 20, 4, 6))
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device")
+def test_padding_makes_no_difference_to_a_text(check, rng):
+    """A text has the same logits and the same loss alone and padded on the right."""
+    model = check.module(vocab_size=9, d_model=8, n_heads=2, n_layers=2, max_len=8)
+    tokens = text(rng, 9, 1, 7)
+    alone = model(tokens[:, :4], tokens[:, :4])
+    longer = model(padded(tokens, [4]), padded(tokens, [4]))
+    check.close(longer[0].got[:, :4], alone[0].got, "a padded text has other logits than the same text alone")
+    check.close(longer[1].got, alone[1].got, "a padded text has another loss than the same text alone")
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize("length", [5, 6, 12])
+def test_more_tokens_than_positions(check, rng, length):
+    """A text that is too long is refused, with targets and without."""
+    model = check.module(vocab_size=20, d_model=8, n_heads=2, n_layers=1, max_len=4)
+    tokens = text(rng, 20, 2, length)
+    with check.raises(ValueError):
+        model(tokens)
+    with check.raises(ValueError):
+        model(tokens, tokens)
+
+
+@pytest.mark.contract
+@pytest.mark.parametrize(("d_model", "n_heads"), [(10, 3), (6, 4), (4, 8)])
+def test_width_not_divisible_by_heads(check, d_model, n_heads):
+    """Impossible sizes are refused when the model is built."""
+    with check.raises(ValueError):
+        check.module(vocab_size=7, d_model=d_model, n_heads=n_heads, n_layers=1, max_len=4)

@@ -1,0 +1,13 @@
+# family: core
+# mistake: dropout-on-the-sum
+from torch import nn
+
+
+class AddNorm(nn.Module):
+    def __init__(self, normalized_shape, dropout=0.0):
+        super().__init__()
+        self.ln = nn.LayerNorm(normalized_shape)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, y):
+        return self.ln(self.dropout(x + y))

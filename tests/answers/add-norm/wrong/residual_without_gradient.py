@@ -1,0 +1,16 @@
+# family: grad
+# mistake: x-detached
+import torch
+from torch import nn
+
+
+class AddNorm(nn.Module):
+    def __init__(self, normalized_shape, dropout=0.0):
+        super().__init__()
+        self.ln = nn.LayerNorm(normalized_shape)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, y):
+        with torch.no_grad():
+            residual = x.clone()
+        return self.ln(residual + self.dropout(y))

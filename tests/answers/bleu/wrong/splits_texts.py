@@ -1,0 +1,14 @@
+# family: core
+# mistake: none
+import math
+from collections import Counter
+
+
+def bleu(pred, label, k):
+    pred, label = " ".join(pred).split(" "), " ".join(label).split(" ")
+    score = math.exp(min(0, 1 - len(label) / len(pred)))
+    for n in range(1, min(k, len(pred)) + 1):
+        a = Counter(tuple(pred[i : i + n]) for i in range(len(pred) - n + 1))
+        b = Counter(tuple(label[i : i + n]) for i in range(len(label) - n + 1))
+        score *= (sum((a & b).values()) / (len(pred) - n + 1)) ** (0.5**n)
+    return score

@@ -1,0 +1,16 @@
+# family: grad
+# mistake: straight-through
+from torch import nn
+
+
+class PositionWiseFFN(nn.Module):
+    def __init__(self, d_model, d_ff, d_out=None, dropout=0.0):
+        super().__init__()
+        self.dense1 = nn.Linear(d_model, d_ff)
+        self.dense2 = nn.Linear(d_ff, d_out or d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        h = self.dense1(x)
+        h.data.clamp_(min=0)
+        return self.dense2(self.dropout(h))

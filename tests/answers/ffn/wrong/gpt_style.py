@@ -1,0 +1,15 @@
+# family: core
+# mistake: none
+import torch.nn.functional as F
+from torch import nn
+
+
+class PositionWiseFFN(nn.Module):
+    def __init__(self, d_model, d_ff, d_out=None, dropout=0.0):
+        super().__init__()
+        self.dense1 = nn.Linear(d_model, d_ff)
+        self.dense2 = nn.Linear(d_ff, d_out or d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        return self.dropout(self.dense2(F.gelu(self.dense1(x), approximate="tanh")))

@@ -1,0 +1,19 @@
+# family: contract
+# mistake: result-written-into-x
+import torch
+from torch import nn
+
+
+class PositionWiseFFN(nn.Module):
+    def __init__(self, d_model, d_ff, d_out=None, dropout=0.0):
+        super().__init__()
+        self.dense1 = nn.Linear(d_model, d_ff)
+        self.dense2 = nn.Linear(d_ff, d_out or d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        out = self.dense2(self.dropout(torch.relu(self.dense1(x))))
+        with torch.no_grad():
+            if x.shape == out.shape:
+                x.copy_(out)
+        return out

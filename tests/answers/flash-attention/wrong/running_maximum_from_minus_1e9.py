@@ -1,0 +1,19 @@
+# family: dtype
+# mistake: none
+import torch
+
+
+def flash_attention(q, k, v, block_size=64, causal=False):
+    n, m = q.size(2), k.size(2)
+    mx = torch.full((*q.shape[:3], 1), -1e9, dtype=q.dtype, device=q.device)
+    l, o = torch.zeros_like(mx), 0
+    row = torch.arange(m - n, m, device=q.device)[:, None]
+    for start in range(0, m, block_size):
+        kj, vj = k[:, :, start : start + block_size], v[:, :, start : start + block_size]
+        s = q @ kj.mT / q.size(-1) ** 0.5
+        if causal:
+            s = s.masked_fill(torch.arange(start, start + kj.size(2), device=q.device) > row, float("-inf"))
+        new = torch.maximum(mx, s.amax(-1, keepdim=True))
+        p, c = (s - new).exp(), (mx - new).exp()
+        l, o, mx = l * c + p.sum(-1, keepdim=True), o * c + p @ vj, new
+    return o / l

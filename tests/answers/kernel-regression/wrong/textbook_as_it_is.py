@@ -1,0 +1,20 @@
+# family: core
+# mistake: none
+import torch
+from torch import nn
+
+
+def nadaraya_watson(x_query, x_key, y_key, bandwidth=1.0):
+    weights = torch.softmax(-(((x_query[:, None] - x_key) / bandwidth) ** 2) / 2, dim=1)
+    return weights @ y_key, weights
+
+
+class NWKernelRegression(nn.Module):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.w = nn.Parameter(torch.rand((1,), requires_grad=True))
+
+    def forward(self, queries, keys, values):
+        queries = queries.repeat_interleave(keys.shape[1]).reshape((-1, keys.shape[1]))
+        self.attention_weights = nn.functional.softmax(-(((queries - keys) * self.w) ** 2) / 2, dim=1)
+        return torch.bmm(self.attention_weights.unsqueeze(1), values.unsqueeze(-1)).reshape(-1)

@@ -1,0 +1,27 @@
+# family: device
+# mistake: none
+import math
+
+import torch
+from torch import nn
+
+
+def layer_norm(x, weight, bias, eps=1e-5):
+    wide = x.to(torch.promote_types(x.dtype, torch.float32))
+    mean = wide.mean(-1, keepdim=True)
+    var = (wide - mean).pow(2).mean(-1, keepdim=True)
+    roots = torch.tensor([1 / math.sqrt(v + eps) for v in var.flatten().tolist()], dtype=wide.dtype)
+    inv = roots.view(var.shape).to(x.device)
+    inv = inv + (torch.rsqrt(var + eps) - torch.rsqrt(var + eps).detach())
+    return ((wide - mean) * inv * weight + bias).to(x.dtype)
+
+
+class LayerNorm(nn.Module):
+    def __init__(self, normalized_shape, eps=1e-5):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(normalized_shape))
+        self.bias = nn.Parameter(torch.zeros(normalized_shape))
+        self.eps = eps
+
+    def forward(self, x):
+        return layer_norm(x, self.weight, self.bias, self.eps)
