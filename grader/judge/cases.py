@@ -39,6 +39,8 @@ class Case:
     """What a learner reads in place of its name, in another language than English."""
     trains: bool = False
     """Whether it trains a module, which takes seconds: it waits until all others have passed."""
+    precise: bool = False
+    """Whether it runs in float64: where results are decisions, rounding could turn one over."""
 
     @property
     def stream(self) -> str:
@@ -56,6 +58,8 @@ def variants_of(case: Case, families: tuple[str, ...], device: str = "") -> list
         "contract": Variant("contract", trace=True),
         "cost": Variant("cost", cost=True),
     }.get(family, Variant(family))
+    if case.precise:
+        own, on_device = (dataclasses.replace(variant, dtype=torch.float64) for variant in (own, on_device))
     variants = [own]
     if family not in DERIVED_FROM:
         return variants
@@ -68,7 +72,7 @@ def variants_of(case: Case, families: tuple[str, ...], device: str = "") -> list
         variants.append(on_device)
     if "contract" in derived:
         variants = [own, *(dataclasses.replace(variant, derived=True) for variant in variants[1:])]
-        variants.append(Variant("contract", trace=True, compares_values=False))
+        variants.append(Variant("contract", dtype=own.dtype, trace=True, compares_values=False))
     return variants
 
 

@@ -58,6 +58,7 @@ class _Collector:
             config.addinivalue_line("markers", f"{family}: a case of the family {family}")
         config.addinivalue_line("markers", "derive(*families): derive only these families from the case")
         config.addinivalue_line("markers", "trains: a case that trains a module")
+        config.addinivalue_line("markers", "precise: a case that runs in float64")
 
     def pytest_exception_interact(self, call: pytest.CallInfo[Any]) -> None:
         """Cases that cannot be read are the grader's own fault."""
@@ -100,5 +101,5 @@ def _case(item: pytest.Item, position: int, texts: Translations) -> Case:
         item.function(**{name: given[name] for name in names})
 
     title = texts.titles.get(name, "")
-    trains = item.get_closest_marker("trains") is not None
-    return Case(name, ", ".join(map(str, own.values())), about, family, position, run, derives, title, trains)
+    trains, precise = (item.get_closest_marker(mark) is not None for mark in ("trains", "precise"))
+    return Case(name, ", ".join(map(str, own.values())), about, family, position, run, derives, title, trains, precise)
