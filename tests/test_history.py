@@ -2,14 +2,16 @@
 
 import multiprocessing
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from grader import database
+from grader import catalog, database
 from grader.errors import NewerState, StateError
 from grader.history import History, data_folder
 from grader.schema import MIGRATIONS
+from grader.versions import beginning
 
 
 @pytest.fixture
@@ -361,3 +363,18 @@ def test_two_processes_write_at_once(tmp_path, warnings):
     assert history.hints_taken("mha") == set(range(1, 51))
     assert history.problems() == []
     history.close()
+
+
+def test_an_answer_begins_with_the_one_it_continues(history, tmp_path):
+    """The newest version that passed as a whole stands in front of the stub; without one the stub stands alone."""
+    (tmp_path / "katas").mkdir()
+    (tmp_path / "katas" / "stub.py").write_text("STUB\n")
+    kata = replace(catalog.find("mha"), continues="split-heads", folder=tmp_path / "katas")
+    history.record("split-heads", "failed", report(), whole=True)
+    history.record("split-heads", "one case", report("passed", 1, 1), whole=False)
+    assert beginning(kata, history) == "STUB\n"
+    history.record("split-heads", "older", report("passed", 3, 3), whole=True)
+    history.record("split-heads", "newer\n\n\n", report("passed", 3, 3), whole=True)
+    history.record("split-heads", "failed", report(), whole=True)
+    assert beginning(kata, history) == "newer\n\n\nSTUB\n"
+    assert beginning(replace(kata, continues=""), history) == "STUB\n"

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import tempfile
 import time
 from pathlib import Path
 
@@ -22,12 +23,21 @@ pytestmark = pytest.mark.skipif(not limits.LINUX, reason="looks at processes thr
 
 
 @pytest.fixture
-def tool(real):
+def short():
+    """A folder with a short name: the name of a socket has room for a hundred characters."""
+    with tempfile.TemporaryDirectory(prefix="kata-test-", dir="/tmp") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def tool(real, short: Path):
     """The tool with servers that stay, which end with the test."""
-    real.write(CORRECT)
-    yield real
-    real("server", "stop")
-    eventually(lambda: not processes_of(real))
+    tool = type(real)(real.python, short)
+    tool.scratch.mkdir()
+    tool.write(CORRECT)
+    yield tool
+    tool("server", "stop")
+    eventually(lambda: not processes_of(tool))
 
 
 def servers(tool) -> list[dict]:
@@ -143,9 +153,9 @@ def test_two_commands_at_once_start_one_server(tool) -> None:
     assert len(servers(tool)) == 1
 
 
-def test_a_socket_without_a_server_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_socket_without_a_server_is_replaced(short: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a killed server leaves behind is no server."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(short))
     started, listening = [], []
 
     def spawn(settings: dict, fds: dict[str, int]) -> None:

@@ -254,7 +254,8 @@ def _unrolled(owner: Any, start: str, given: int, branches: int, *args: Any) -> 
     for argument in args[given:]:
         pair = owner(argument, state)
         if not isinstance(pair, (tuple, list)) or len(pair) != len(("result", "state")):
-            raise AnswerError(f"{type(owner).__name__} returned {describe(pair)}, expected a result and a state")
+            what = "one tensor" if isinstance(pair, _Tensor) else describe(pair)
+            raise AnswerError(f"{type(owner).__name__} returned {what}, expected a result and a state")
         results.append(pair[0])
         state = state if branches else pair[1]
     return tuple(results)

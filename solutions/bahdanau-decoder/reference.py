@@ -27,8 +27,8 @@ class AdditiveAttention(nn.Module):
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """Return output and weights (before dropout); both are 0 for a query that may attend to nothing."""
-        hidden = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))  # (B, n, m, num_hiddens)
-        scores = self.w_v(hidden).squeeze(-1)  # (B, n, m)
+        hidden = torch.tanh(self.W_q(queries).unsqueeze(2) + self.W_k(keys).unsqueeze(1))  # (B, 1, T, num_hiddens)
+        scores = self.w_v(hidden).squeeze(-1)  # (B, 1, T)
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))
         weights = torch.softmax(scores, dim=-1)

@@ -33,17 +33,18 @@ def flash_attention(q: Tensor, k: Tensor, v: Tensor, block_size: int = 64, causa
 
     for start in range(0, m, block_size):
         b = min(block_size, m - start)
-        keys = k[:, :, start : start + block_size]  # (B, H, b, d_k)
-        values = v[:, :, start : start + block_size]  # (B, H, b, d_v)
+        block = min(block_size, m - start)
+        keys = k[:, :, start : start + block]  # (B, H, block, d_k)
+        values = v[:, :, start : start + block]  # (B, H, block, d_v)
 
-        scores = q @ keys.transpose(-2, -1) / math.sqrt(q.size(-1))  # (B, H, n, b)
+        scores = q @ keys.transpose(-2, -1) / math.sqrt(q.size(-1))  # (B, H, n, block)
         if causal:
-            columns = torch.arange(start, start + keys.size(2), device=q.device)  # (b,)
+            columns = torch.arange(start, start + block, device=q.device)  # (block,)
             scores = scores.masked_fill(columns > rows, float("-inf"))
 
         new_maximum = torch.maximum(maximum, scores.amax(dim=-1, keepdim=True))  # (B, H, n, 1)
         correction = torch.exp(maximum - new_maximum)  # (B, H, n, 1)
-        weights = torch.exp(scores - new_maximum)  # (B, H, n, b)
+        weights = torch.exp(scores - new_maximum)  # (B, H, n, block)
 
         total = total * correction + weights.sum(dim=-1, keepdim=True)  # (B, H, n, 1)
         output = output * correction + weights @ values  # (B, H, n, d_v)

@@ -24,6 +24,21 @@ def test_list_shows_the_course_in_order(tool):
     assert "→ `kata start first-one`" in output
 
 
+def test_a_kata_that_continues_another(tool):
+    """Its file begins with the passed answer to that kata; `kata reset` puts the same beginning in its place."""
+    toml = tool.content / "katas" / "third" / "kata.toml"
+    toml.write_text(toml.read_text() + 'continues = "second"\n')
+    tool("start", "second")
+    (tool.workspace / "second.py").write_text("# pass\n")
+    tool("grade", "second")
+    tool("start", "third")
+    beginning = (tool.workspace / "third.py").read_text()
+    assert beginning == "# pass\n\n\n" + (tool.content / "katas" / "third" / "stub.py").read_text()
+    (tool.workspace / "third.py").write_text("# mine\n")
+    tool("reset", "third")
+    assert (tool.workspace / "third.py").read_text() == beginning
+
+
 def test_list_of_one_track(tool):
     """--track leaves the other tracks out, an impossible one is wrong use."""
     assert "first-one" not in tool("list", "--track", "2").stdout.replace("start first-one", "")
