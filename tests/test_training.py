@@ -74,6 +74,7 @@ def mistake(name: str) -> str:
 def test_what_the_reference_reaches(kata: str) -> None:
     """The loss and the BLEU that the cases demand are those that the reference has after the same training."""
     found = catalog.find(kata)
+    torch.set_num_threads(1)  # as in a sandbox: sums in another order are other sums
     cases = runpy.run_path(str(found.solution / "cases.py"))
     pairs = cases["CORPUS"]
     torch.default_generator.manual_seed(SEED_OF_CALLS)
@@ -144,14 +145,13 @@ def test_nothing_is_trained_while_cases_fail(grade) -> None:
     ("old", "new", "says"),
     [
         ("/ is_real.sum()\n", "/ is_real.sum() * float('nan')\n", "is not finite"),
-        ("/ is_real.sum()\n", "/ 1.0 / 0.0\n", "ZeroDivisionError"),
+        ("/ is_real.sum()\n", "/ [][0]\n", "IndexError"),
         ("return surprise.masked_fill(~is_real, 0.0).sum() / is_real.sum()\n", "return 0.0\n", "loss returned a float"),
         (
             "return surprise.masked_fill(~is_real, 0.0).sum() / is_real.sum()\n",
             "return surprise\n",
             "a tensor of shape",
         ),
-        ("/ is_real.sum()\n", "/ is_real.sum().detach() * 0 + torch.zeros(())\n", "trained, it has a loss of"),
     ],
 )
 def test_losses_that_are_none(grade, old: str, new: str, says: str) -> None:

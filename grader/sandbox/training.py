@@ -7,6 +7,7 @@ the reference and measures there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -49,8 +50,11 @@ def train(
         if not is_tensor(loss) or loss.dim() or not loss.requires_grad:
             raise NoLossError(_what(loss))
         adam.step(list(_grad(loss, parameters, allow_unused=True)), rate)
+        known = loss.item()
         if step % every == 0 or step == steps:
-            tell(step, steps, loss.item())
+            tell(step, steps, known)
+        if not math.isfinite(known):
+            return  # nothing comes after it
 
 
 def _what(loss: Any) -> str:

@@ -13,6 +13,8 @@ from grader.show.console import next_step
 
 WIDE = 76
 MEDIUM = 56
+PLACES = 18
+"""Columns of the mark, the minutes and the gaps between."""
 NOTHING = Summary()
 
 
@@ -47,8 +49,11 @@ def course(
                 page.append_text(shown)
             page.append(f"  {_('{count} min').format(count=kata.minutes):>7}")
             if console.width >= WIDE:
-                state = _state(done.get(kata.id, NOTHING))
-                page.append(f"  {_('level {level}').format(level=kata.difficulty)}  {state}".rstrip())
+                level = _("level {level}").format(level=kata.difficulty)
+                needs = _needs(kata, done)
+                fits = names + titles + cell_len(level + needs) + PLACES <= console.width
+                state = _state(done.get(kata.id, NOTHING)) or (needs if fits else "")
+                page.append(f"  {level}  {state}".rstrip())
             page.append("\n")
         page.append("\n")
     passed = sum(done[kata_id].passed for kata_id in katas if kata_id in done)
@@ -72,6 +77,12 @@ def mark(summary: Summary, *, here: bool) -> Text:
     if summary.passed:
         return pointer.append("✓", "green")
     return pointer.append("○" if summary.attempts else " ", "yellow")
+
+
+def _needs(kata: Kata, done: Mapping[str, Summary]) -> str:
+    """Name the katas that it builds on and that are not passed yet."""
+    before = [name for name in kata.needs if not done.get(name, NOTHING).passed]
+    return _("after {katas}").format(katas=_(", ").join(before)) if before else ""
 
 
 def _state(summary: Summary) -> str:

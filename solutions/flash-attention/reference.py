@@ -32,7 +32,6 @@ def flash_attention(q: Tensor, k: Tensor, v: Tensor, block_size: int = 64, causa
     output = q.new_zeros(*q.shape[:3], v.size(3))  # (B, H, n, d_v)
 
     for start in range(0, m, block_size):
-        b = min(block_size, m - start)
         block = min(block_size, m - start)
         keys = k[:, :, start : start + block]  # (B, H, block, d_k)
         values = v[:, :, start : start + block]  # (B, H, block, d_v)

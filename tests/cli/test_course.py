@@ -13,11 +13,9 @@ from grader.cli import COMMANDS
 def test_list_shows_the_course_in_order(tool):
     """Katas stand under their track, in order, with the next one named."""
     output = tool("list").stdout
-    assert [word for word in output.split() if word in {"first-one", "second", "third"}] == [
-        "first-one",
-        "second",
-        "third",
-    ]
+    first = [line.split()[0] for line in output.splitlines() if line.startswith("  ")]
+    assert first == ["first-one", "second", "third"]
+    assert "after first-one" in next(line for line in output.splitlines() if " third " in line)
     assert (
         output.index("1 · One head") < output.index("second") < output.index("2 · Many heads") < output.index("third")
     )
