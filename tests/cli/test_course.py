@@ -15,7 +15,7 @@ def test_list_shows_the_course_in_order(tool):
     output = tool("list").stdout
     first = [line.split()[0] for line in output.splitlines() if line.startswith("  ")]
     assert first == ["first-one", "second", "third"]
-    assert "after first-one" in next(line for line in output.splitlines() if " third " in line)
+    assert "after second" in next(line for line in output.splitlines() if " third " in line)
     assert (
         output.index("1 · One head") < output.index("second") < output.index("2 · Many heads") < output.index("third")
     )
