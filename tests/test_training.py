@@ -36,6 +36,15 @@ def marks_of_cases(pytestconfig: pytest.Config) -> None:
         pytestconfig.addinivalue_line("markers", f"{name}: see docs/writing-a-kata.md")
 
 
+@pytest.fixture(autouse=True)
+def one_thread():
+    """Compute as a sandbox does; many threads are slower, too, on tensors this small."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 @pytest.fixture(scope="module")
 def session():
     """One server for all gradings of this file."""
@@ -74,7 +83,6 @@ def mistake(name: str) -> str:
 def test_what_the_reference_reaches(kata: str) -> None:
     """The loss and the BLEU that the cases demand are those that the reference has after the same training."""
     found = catalog.find(kata)
-    torch.set_num_threads(1)  # as in a sandbox: sums in another order are other sums
     cases = runpy.run_path(str(found.solution / "cases.py"))
     pairs = cases["CORPUS"]
     torch.default_generator.manual_seed(SEED_OF_CALLS)

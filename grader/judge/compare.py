@@ -38,6 +38,10 @@ class Mismatch:
     message: str
 
 
+GRADIENT_SLACK: Final = 10.0
+"""A gradient may be off ten times as far: tables that are float32 by contract are in it, and sums over the batch."""
+
+
 def tolerance(dtype: torch.dtype) -> float:
     """Return the relative tolerance of a dtype; 0 for integers and bools."""
     return TOLERANCE.get(dtype, 0.0)
@@ -105,6 +109,13 @@ def _compare_tensors(got: Any, want: torch.Tensor, dtype: torch.dtype, name: str
         names = {"dtype": dtype_name(got.dtype), "expected": dtype_name(expected)}
         return Mismatch("dtype", sentence.format(label=label, **names))
     return _compare_values(got, want, label, tolerance(expected))
+
+
+def compare_gradient(got: Any, want: torch.Tensor, dtype: torch.dtype, label: str) -> Mismatch | None:
+    """Compare a gradient with the reference's, in float64."""
+    if not isinstance(got, torch.Tensor) or got.shape != want.shape or got.dtype != dtype:
+        return compare(got, want, dtype, (label,))
+    return _compare_values(got, want, f"`{label}`", GRADIENT_SLACK * tolerance(dtype))
 
 
 def _compare_values(got: torch.Tensor, want: torch.Tensor, label: str, relative: float) -> Mismatch | None:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import torch
 
-from grader.judge.compare import SMALLEST_SCALE, tolerance
+from grader.judge.compare import GRADIENT_SLACK, SMALLEST_SCALE, tolerance
 from grader.sandbox.wire import Tree, WireError, dtype_name, load
 
 _NUMBERS: Final = torch.float64
@@ -40,12 +40,11 @@ class Expectation:
         self._want: dict[str, torch.Tensor] = {}
         self._allowed: dict[str, torch.Tensor] = {}
         for heap in {heap for heap, _, _ in self._leaves}:
-            parts = [leaf for leaf, (name, _, _) in zip(leaves, self._leaves, strict=True) if name == heap]
-            flat = [part.reshape(-1).to(_NUMBERS) for part in parts]
+            here = [index for index, (name, _, _) in enumerate(self._leaves) if name == heap]
+            flat = [leaves[index].reshape(-1).to(_NUMBERS) for index in here]
+            slack = [self._slack(leaves[index]) * (GRADIENT_SLACK if index >= self._results else 1.0) for index in here]
             self._want[heap] = torch.cat(flat)
-            self._allowed[heap] = torch.cat(
-                [torch.full_like(f, self._slack(p)) for f, p in zip(flat, parts, strict=True)]
-            )
+            self._allowed[heap] = torch.cat([torch.full_like(f, s) for f, s in zip(flat, slack, strict=True)])
 
     def met(self, reply: dict[str, Any], payload: bytes) -> bool:
         """Whether a reply is what was expected, with nothing to remark upon."""

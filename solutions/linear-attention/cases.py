@@ -109,7 +109,7 @@ def test_causal_with_fewer_queries_than_keys(check, rng, sizes):
 
 
 @pytest.mark.mask
-@pytest.mark.derive("dtype")
+@pytest.mark.derive("grad")
 def test_causal_over_a_longer_sequence(check, rng):
     """Seventy tokens: whatever is carried along is carried to the end, over lengths that no block divides."""
     check(*tensors(rng, 70, 70, batch=1, heads=2), causal=True)

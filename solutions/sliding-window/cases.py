@@ -48,6 +48,7 @@ def test_one_query(check, rng, window):
     check(*tensors(rng, 1, 7), window)
 
 
+@pytest.mark.derive("grad", "device", "contract")
 @pytest.mark.parametrize("sizes", [(33, 33, 4), (35, 70, 16), (70, 70, 9)])
 def test_longer_sequence(check, rng, sizes):
     """n, m, window: lengths that no block divides."""

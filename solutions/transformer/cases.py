@@ -363,15 +363,29 @@ def test_cache_and_memory_are_used_again(check, rng):
     check.same(second[0], first[0], "the same call with the same cache gives other logits the second time")
 
 
+def cost_of_a_step(check, rng, width, hidden, past):
+    """Count what one token behind `past` cached ones costs, beside what is allowed: twice what it needs."""
+    layers, heads, m = 2, 4, 5
+    model = check.module(SOURCE, TARGET, width, heads, hidden, layers)
+    keys = [rng.normal(2, heads, past, width // heads) for _ in range(2 * layers)]
+    cache = list(zip(keys[:layers], keys[layers:], strict=True))
+    step = model.do("decode", targets(rng, 2, 1), rng.normal(2, m, width), None, cache)
+    attention = 4 * width**2 + 2 * (past + 1) * width
+    cross_and_ffn = 2 * width**2 + 2 * m * width + 2 * width * hidden
+    needed = 2 * (layers * (attention + cross_and_ffn + 2 * m * width**2) + width * TARGET)
+    return step.cost, 2 * needed
+
+
 @pytest.mark.cost
 def test_a_step_works_on_new_tokens_only(check, rng):
     """One token behind a long prefix: the prefix is neither projected nor scored nor turned into logits again."""
-    layers, width, hidden, m = 2, 32, 48, 5
-    model = check.module(SOURCE, TARGET, width, 4, hidden, layers)
     for past in (64, 192):
-        cache = [(rng.normal(2, 4, past, 8), rng.normal(2, 4, past, 8)) for _ in range(layers)]
-        step = model.do("decode", targets(rng, 2, 1), rng.normal(2, m, width), None, cache)
-        attention = 4 * width**2 + 2 * (past + 1) * width
-        cross_and_ffn = 2 * width**2 + 2 * m * width + 2 * width * hidden
-        needed = 2 * (layers * (attention + cross_and_ffn + 2 * m * width**2) + width * TARGET)
-        check.at_most(step.cost.madds, 2 * needed, "a decode step does more than its share of multiply-adds")
+        cost, allowed = cost_of_a_step(check, rng, 32, 48, past)
+        check.at_most(cost.madds, allowed, "a decode step does more than its share of multiply-adds")
+
+
+@pytest.mark.cost
+def test_a_step_through_wide_layers(check, rng):
+    """A few tokens in the cache and wide hidden layers: they work for the new token only."""
+    cost, allowed = cost_of_a_step(check, rng, 8, 256, 8)
+    check.at_most(cost.madds, allowed, "a decode step does more than its share of multiply-adds")

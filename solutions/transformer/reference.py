@@ -44,7 +44,7 @@ class MultiHeadAttention(nn.Module):
         scores = queries @ keys.transpose(-2, -1) / math.sqrt(self.d_head)  # (B, H, n, m)
         if mask is not None:
             if mask.dim() == 3:
-                mask = mask.unsqueeze(1)  # (B, 1, n, m)
+                mask = mask.unsqueeze(1)  # (B, 1, 1, m)
             scores = scores.masked_fill(~mask, float("-inf"))
         weights = torch.softmax(scores, dim=-1)
         if mask is not None:

@@ -234,8 +234,10 @@ def test_a_page_that_does_not_fit(tool, watch):
     terminal.until("q quit")
     terminal.press("f")
     terminal.until("seed 17")
+    terminal.until("q quit")
     terminal.press("f")
     terminal.until("more lines: f")
+    terminal.until("q quit")
     terminal.resize(80, 60)
     terminal.until("seed 17")
 
