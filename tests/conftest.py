@@ -89,7 +89,7 @@ class RealTool:
 
 
 def _neutral_environment() -> dict[str, str]:
-    ours = ("PYTHON", "KATA_", "LC_", "NO_COLOR", "FORCE_COLOR")
+    ours = ("PYTHON", "KATA_", "LC_", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return kept | {"KATA_SERVER": "off"}  # a server that outlives its test is for the tests of servers
 

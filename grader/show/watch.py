@@ -1,11 +1,12 @@
 """What `kata watch` shows: a page that is drawn anew on a terminal, a line for each verdict in a pipe or a log."""
 
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol
 
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
 from rich.text import Text
 
 from grader.language import _
@@ -194,7 +195,7 @@ class Live:
         self._write("\n")
 
     def _draw(self) -> None:
-        height = console().height
+        height = _screen().height
         below = self._rendered(self._foot)
         head = [*self._rendered(self._head), ""]
         page = self._lines_of_page()
@@ -216,7 +217,7 @@ class Live:
     def _lines_of_page(self) -> list[str]:
         if self._page is None:
             return []
-        key = (self._page, console().width, self._stale)
+        key = (self._page, _screen().width, self._stale)
         if self._folded[0] != key:
             self._folded = key, self._rendered(self._page, dim=self._stale)
         return self._folded[1]
@@ -238,7 +239,7 @@ class Live:
 
     def _rendered(self, draw: Draw, *, dim: bool = False) -> list[str]:
         # What is dim as a whole has no colours of its own.
-        target = Console(color_system=None, highlight=False, markup=False, emoji=False) if dim else console()
+        target = _screen(plain=dim)
         with target.capture() as captured:
             draw(target)
         lines = captured.get().rstrip("\n").split("\n")
@@ -247,6 +248,18 @@ class Live:
     def _write(self, text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
+
+
+def _screen(*, plain: bool = False) -> Console:
+    """Return a console of the window's size, which may change: variables tell the one of the shell's start at best."""
+    target = Console(color_system=None, highlight=False, markup=False, emoji=False) if plain else console()
+    try:
+        columns, rows = os.get_terminal_size(sys.stdout.fileno())
+    except OSError:
+        columns = rows = 0
+    if columns and rows:
+        target.size = ConsoleDimensions(columns, rows)
+    return target
 
 
 def paragraph(text: str) -> Draw:
@@ -260,7 +273,7 @@ def paragraph(text: str) -> Draw:
 
 def written(show: Draw) -> Draw:
     """Return a page of what `show` writes, which it does once, now."""
-    target = console()
+    target = _screen()
     with target.capture() as captured:
         show(target)
     text = Text.from_ansi(captured.get())

@@ -82,7 +82,7 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: ModuleType) ->
     folder = tmp_path / "here"
     folder.mkdir()
     content = driver.write_content(tmp_path / "content")
-    for name in ("KATA_WORKSPACE", "KATA_LANG", "LC_ALL", "LC_MESSAGES", "FORCE_COLOR", "COLUMNS", "KATA_DEBUG"):
+    for name in ("KATA_WORKSPACE", "KATA_LANG", "LC_ALL", "LC_MESSAGES", "FORCE_COLOR", "COLUMNS", "LINES", "KATA_DEBUG"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LANG", "C.UTF-8")
     monkeypatch.setenv("KATA_HOME", str(tmp_path / "home"))

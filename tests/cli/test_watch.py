@@ -226,9 +226,9 @@ def test_the_next_kata(tool, watch):
 
 
 def test_a_page_that_does_not_fit(tool, watch):
-    """It is cut, f unfolds it, a window that grows shows more."""
+    """It is cut, f unfolds it, a window that grows shows more, whatever the shell once said of its size."""
     tool.answer("fail\n")
-    terminal = watch(rows=12)
+    terminal = watch(rows=12, environment={"LINES": "25", "COLUMNS": "80"})
     cut = terminal.until("more lines: f")
     assert "seed 17" not in cut
     terminal.until("q quit")
