@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
+
+import torch
 
 from grader.judge.cases import CaseOutcome, again
 from grader.judge.compare import agree
@@ -16,7 +18,7 @@ from grader.judge.results import Exchange
 from grader.sandbox.executor import RUN_BITS, AnswerError
 from grader.sandbox.host import Reply
 from grader.sandbox.observe import SIMULATED
-from grader.sandbox.wire import Unpacker
+from grader.sandbox.wire import Unpacker, save
 
 COMPARABLE: Final = frozenset(("value", "built", "error", "missing"))
 
@@ -38,38 +40,119 @@ def is_comparable(case: CaseOutcome) -> bool:
 
 def reproduces(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
     """Whether an implementation does, operation by operation, what the answer did in a case."""
+    if case.recall is None:
+        return _reproduces(grading, implementation, case)
+    # It passed at a glance: whoever does what one such answer did does what all of them did.
+    return implementation.passes(
+        grading.seed,
+        case.id,
+        lambda: _meets(grading, implementation, case) or _reproduces(grading, implementation, case),
+    )
+
+
+def _meets(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
+    """Whether an implementation passes a case at a glance, as the answer did."""
+    if case.prepared is None or case.aside:
+        return False
+    deeds = implementation.remembered(grading.seed, case.prepared.exchanges, looked=False)
+    return case.prepared.met((deed.reply, deed.payload) for deed in deeds)
+
+
+def _reproduces(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
     check = case.checked
     assert check is not None
     recorded = [exchange for exchange in check.exchanges if exchange.settled]
     if case.variant.cost and (case.failure is None or case.failure.kind == "cost"):
         return _costs_as_much(grading, implementation, case, recorded)
-    replies = (
-        implementation.remembered(grading.seed, recorded) if not check.looked else _replies(implementation, recorded)
-    )
-    return all(_same(*reply, exchange) for exchange, reply in zip(recorded, replies, strict=False))
+    deeds = implementation.remembered(grading.seed, recorded, looked=check.looked)
+    return all(deed.is_that_of(exchange) for exchange, deed in zip(recorded, deeds, strict=False))
+
+
+class Deed:
+    """What an implementation did when it was asked for one operation."""
+
+    def __init__(self, reply: Reply, sent: tuple[Header, Tensors] | None = None) -> None:
+        (self.reply, self._tensors), self._sent = reply, sent
+        self._value: Any = None
+        self._grads: dict[str, Any] | None = None
+
+    @property
+    def payload(self) -> bytes:
+        """The tensors of the reply, as they travel."""
+        return save(self._tensors)
+
+    def was_asked(self, sent: tuple[Header, Tensors]) -> bool:
+        """Whether it was asked for just this."""
+        if self._sent is None:
+            return False
+        (header, tensors), (mine, own) = sent, self._sent
+        return header == mine and tensors.keys() == own.keys() and all(torch.equal(tensors[k], own[k]) for k in own)
+
+    def is_that_of(self, recorded: Exchange) -> bool:
+        """Whether the answer did the same."""
+        reply, theirs = self.reply, recorded.reply
+        if reply["kind"] != theirs["kind"]:
+            return False
+        if reply["kind"] == "error":
+            return _complaint(reply) == _complaint(theirs)
+        if reply["kind"] == "built":
+            return bool(reply["parameters"] == theirs.get("parameters"))
+        if reply["kind"] != "value":
+            return True
+        if self._grads is None:
+            tree = Unpacker(self._tensors)
+            self._value = tree.unpack(reply["value"])
+            self._grads = {name: tree.unpack(node) for name, node in reply.get("grads", [])}
+        if sorted(reply["modified"]) != sorted(theirs.get("modified", [])) or not agree(self._value, recorded.value):
+            return False
+        if _habits(reply) != _habits(theirs):
+            return False
+        grads = self._grads
+        return all(agree(grads[name], grad) for name, grad in recorded.grads.items() if name in grads)
 
 
 class Known(Local):
-    """A known mistake. What it does with inputs that do not depend on the answer is remembered for the next one."""
+    """A known mistake. What it does is remembered for the next answer that gets the same inputs."""
 
     def __init__(self, source: str, filename: str) -> None:
         super().__init__(source, filename)
         self.distance = 0.0
         """How far its cost was from that of the answer in the last case that fails by its cost."""
         self._seed = -1
-        self._replies: dict[int, list[Reply]] = {}
+        self._deeds: dict[int, list[Deed]] = {}
+        self._passes: dict[str, bool] = {}
 
-    def remembered(self, seed: int, recorded: list[Exchange]) -> Iterator[Reply]:
-        """Yield its replies to what was asked in one run, from memory where it was asked this before."""
+    def passes(self, seed: int, case: str, find_out: Callable[[], bool]) -> bool:
+        """Whether it passes a case, as far as that does not depend on an answer."""
+        self._keep(seed)
+        if case not in self._passes:
+            self._passes[case] = find_out()
+        return self._passes[case]
+
+    def remembered(self, seed: int, recorded: list[Exchange], *, looked: bool) -> Iterator[Deed]:
+        """Yield what it does when it is asked what was asked in one run, from memory where it was asked this before.
+
+        ``looked``: whether what was asked may depend on what the answer did.
+        """
+        self._keep(seed)
+        known = self._deeds.setdefault(number_of(recorded[0]), [])
+        if looked and not all(deed.was_asked(e.sent) for deed, e in zip(known, recorded, strict=False)):
+            known.clear()
+        yield from known
+        for at, deed in enumerate(self._done(recorded, looked) if len(known) < len(recorded) else ()):
+            if at >= len(known):
+                known.append(deed)
+                yield deed
+
+    def _done(self, recorded: list[Exchange], looked: bool) -> Iterator[Deed]:
+        return (Deed(request(self, *e.sent), e.sent if looked else None) for e in recorded)
+
+    def _keep(self, seed: int) -> None:
+        """Keep what was remembered for these inputs."""
         if seed != self._seed:
             self._seed = seed
-            self._replies.clear()
-        known = self._replies.setdefault(number_of(recorded[0]), [])
-        yield from known
-        for at, reply in enumerate(_replies(self, recorded) if len(known) < len(recorded) else ()):
-            if at >= len(known):
-                known.append(reply)
-                yield reply
+            self._deeds.clear()
+            self._passes.clear()
 
 
 def number_of(exchange: Exchange) -> int:
@@ -77,10 +160,6 @@ def number_of(exchange: Exchange) -> int:
     header = exchange.sent[0]
     number: int = header["handle"] if header["op"] == "build" else header["key"]
     return number >> RUN_BITS
-
-
-def _replies(implementation: Local, recorded: list[Exchange]) -> Iterator[Reply]:
-    return (request(implementation, *exchange.sent) for exchange in recorded)
 
 
 def request(implementation: Local, header: Header, tensors: Tensors) -> Reply:
@@ -109,7 +188,7 @@ class _Replay:
         recorded = self._recorded[self._at]
         self._at += 1
         reply = request(self._implementation, header, tensors)
-        if not _same(*reply, recorded):
+        if not Deed(reply).is_that_of(recorded):
             raise Different
         self.distance += _distance(cost_of(reply[0]), recorded.cost)
         return reply
@@ -141,27 +220,6 @@ def _distance(mine: Cost | None, theirs: Cost | None) -> float:
     pairs = [(mine.calls, theirs.calls), (mine.madds, theirs.madds), (mine.elems, theirs.elems)]
     pairs.append((mine.biggest, theirs.biggest))
     return sum(abs(math.log((1 + one) / (1 + two))) for one, two in pairs)
-
-
-def _same(reply: Header, tensors: Tensors, recorded: Exchange) -> bool:
-    theirs = recorded.reply
-    if reply["kind"] != theirs["kind"]:
-        return False
-    if reply["kind"] == "error":
-        return _complaint(reply) == _complaint(theirs)
-    if reply["kind"] == "built":
-        return bool(reply["parameters"] == theirs.get("parameters"))
-    if reply["kind"] != "value":
-        return True
-    tree = Unpacker(tensors)
-    if sorted(reply["modified"]) != sorted(theirs.get("modified", [])) or not agree(
-        tree.unpack(reply["value"]), recorded.value
-    ):
-        return False
-    if _habits(reply) != _habits(theirs):
-        return False
-    grads = {name: tree.unpack(node) for name, node in reply.get("grads", [])}
-    return all(agree(grads[name], grad) for name, grad in recorded.grads.items() if name in grads)
 
 
 def _complaint(reply: Header) -> tuple[str, str]:

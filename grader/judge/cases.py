@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import torch
 
@@ -16,6 +16,9 @@ from grader.judge.numbers import Numbers
 from grader.judge.observed import contract_failure
 from grader.sandbox.host import Ticket
 from grader.sandbox.observe import SIMULATED
+
+if TYPE_CHECKING:
+    from grader.judge.plan import Prepared
 
 CORE: Final = "core"
 DERIVED_FROM: Final = (CORE, "mask")
@@ -88,6 +91,8 @@ class CaseOutcome:
     check: Check | None = field(default=None, repr=False)
     recall: Callable[[], Check] | None = field(default=None, repr=False)
     """Goes through the replies once more; where the outcome was judged at a glance and there is no check."""
+    prepared: Prepared | None = field(default=None, repr=False)
+    """What was asked and expected, where the outcome was judged at a glance."""
     tickets: list[Ticket] = field(default_factory=list, repr=False)
     """What was asked of the answer, as far as there is no check that knows."""
     relied: bool = False

@@ -7,6 +7,7 @@ The cases are ordinary pytest functions with marks and parameters. They have two
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from pathlib import Path
 from typing import Any, Final
@@ -36,6 +37,7 @@ def cases_of(file: Path, texts: Translations) -> list[Case]:
         *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),
     ]
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    sys.modules.pop(file.stem, None)  # pytest would take the cases of another kata for these
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         status = pytest.main(arguments, plugins=[plugin])

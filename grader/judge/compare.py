@@ -173,13 +173,16 @@ def agree(first: Any, second: Any) -> bool:
         if not first.dtype.is_floating_point:
             return bool(torch.equal(first, second))
         one, two = first.double(), second.double()
-        finite = torch.isfinite(one)
-        if not all(torch.equal(kind(one), kind(two)) for kind in (torch.isfinite, torch.isnan, torch.isposinf)):
-            return False
-        one, two = one[finite], two[finite]
+        largest = float(two.abs().max()) if two.numel() else 0.0
+        if not math.isfinite(largest):
+            finite = torch.isfinite(one)
+            if not all(torch.equal(kind(one), kind(two)) for kind in (torch.isfinite, torch.isnan, torch.isposinf)):
+                return False
+            one, two = one[finite], two[finite]
+            largest = float(two.abs().max()) if two.numel() else 0.0
         if not one.numel():
             return True
-        allowed = tolerance(first.dtype) * max(float(two.abs().max()), SMALLEST_SCALE)
+        allowed = tolerance(first.dtype) * max(largest, SMALLEST_SCALE)
         return float((one - two).abs().max()) <= allowed
     if isinstance(first, (tuple, list)) and isinstance(second, (tuple, list)):
         return len(first) == len(second) and all(map(agree, first, second))

@@ -18,7 +18,7 @@ from grader.judge.diagnose import Bank
 from grader.judge.grading import Grading, Model
 from grader.judge.plan import Plan
 from grader.language import current
-from grader.sandbox.keeper_line import LANES, KeeperLine, NoSandboxes
+from grader.sandbox.keeper_line import LANES, ONE_LANE, KeeperLine, NoSandboxes
 
 MOST_WITHOUT_PLAN: Final = 2
 
@@ -39,6 +39,7 @@ class Desk:
         self._used = True
         self._graded = 0
         self._broken = False
+        self._lanes: tuple[str, ...] = LANES
 
     @cached_property
     def cases(self) -> list[Case]:
@@ -55,11 +56,12 @@ class Desk:
         """The known mistakes."""
         return Bank(self.model)
 
-    def grading(self, source: str, filename: str, seed: int) -> Grading:
-        """Begin a grading; its sandboxes start while the reference is read."""
+    def grading(self, source: str, filename: str, seed: int, *, many: bool = False) -> Grading:
+        """Begin a grading, one of ``many`` perhaps; its sandboxes start while the reference is read."""
+        self._lanes = ONE_LANE if many else LANES
         if "model" not in self.__dict__:
             self._ask_for_sandboxes()
-        return Grading(self.kata, source, filename, seed, self._keeper, self.model)
+        return Grading(self.kata, source, filename, seed, self._keeper, self.model, self._lanes)
 
     def is_outdated(self) -> bool:
         """Whether somebody has changed the kata since."""
@@ -85,11 +87,11 @@ class Desk:
         seed = request["seed"]
         return self._plan if self._plan is not None and seed in (None, self._plan.seed) else None
 
-    def used(self, plan: Plan | None) -> None:
-        """Note that a grading is over: when there is time, new inputs are drawn."""
+    def used(self, plan: Plan | None, *, many: bool) -> None:
+        """Note that a grading is over: when there is time, new inputs are drawn. ``many`` answers get the same ones."""
         self.wanted = True
         self._graded += 1
-        self._used = self._used or plan is not None
+        self._used = self._used or (plan is not None and not many)
 
     def prepare_a_little(self) -> bool:
         """Take one step towards the next grading. Returns whether there may be more to do."""
@@ -118,7 +120,7 @@ class Desk:
         return True
 
     def _ask_for_sandboxes(self) -> bool:
-        missing = [lane for lane in LANES if not self._keeper.promised(lane)]
+        missing = [lane for lane in self._lanes if not self._keeper.promised(lane)]
         for lane in missing:
             self._keeper.ask(lane, cpu_seconds=self.kata.grading_seconds)
         return bool(missing)

@@ -89,18 +89,28 @@ class _Search:
         self._few = _first_of_each_family(sorted(failing, key=_order), FAILING_PER_FAMILY)
         families = {case.family for case in failing}  # each mistake fails in its own
         self._singles = [(mistake, run) for mistake, run in bank.singles() if mistake.family in families]
-        telling = [case for case in passing if case.family in DERIVED_FROM]
-        self._telling = _first_of_each_family(telling, PASSING_PER_FAMILY)
+        self._plain = [case for case in passing if case.family in DERIVED_FROM]
+        self._telling = _first_of_each_family(self._plain, PASSING_PER_FAMILY)
 
     def found(self) -> list[Diagnosis]:
         """Return what fits."""
         fitting = [(m, i) for m, i in self._singles if self._all(i, self._few) and self._all(i, self._telling)]
-        if len(fitting) > 1:  # a closer look decides between them
-            closer = [(m, i) for m, i in fitting if self._all(i, self._failing) and self._all(i, self._passing)]
-            fitting = sorted(closer or fitting, key=lambda fit: fit[1].distance)
-        if fitting:
-            return [Diagnosis(mistake, tuple(case.id for case in self._failing)) for mistake, _run in fitting]
-        return self._two()
+        return self._closest(fitting) or self._two()
+
+    def _closest(self, fitting: list[tuple[Mistake, Known]]) -> list[Diagnosis]:
+        """Look at more cases: what one that passed contradicts is out, and those come first that explain most."""
+        fitting = [(mistake, run) for mistake, run in fitting if self._all(run, self._plain)]
+        found: list[tuple[int, int, float, Diagnosis]] = []
+        for mistake, run in fitting:
+            same = self._failing
+            contradicted = 0
+            if len(fitting) > 1:
+                same = [case for case in self._failing if reproduces(self._grading, run, case)]
+                contradicted = sum(not reproduces(self._grading, run, case) for case in self._passing)
+            found.append((contradicted, -len(same), run.distance, _diagnosis(mistake, same)))
+        best = min((fit[:2] for fit in found), default=None)
+        found = sorted((fit for fit in found if fit[:2] == best), key=lambda fit: fit[2])
+        return [diagnosis for _contradicted, _same, _distance, diagnosis in found]
 
     def _two(self) -> list[Diagnosis]:
         """Find two mistakes that do it together, or one that does it in part of the cases."""
@@ -109,14 +119,14 @@ class _Search:
             (mistake, [case for case in roots if reproduces(self._grading, run, case)], run)
             for mistake, run in self._singles
         ]
-        hits = [(m, cases, run) for m, cases, run in hits if cases and self._all(run, self._telling)]
+        hits = [(m, cases, run) for m, cases, run in hits if cases and self._all(run, self._plain)]
         hits.sort(key=lambda hit: -len(hit[1]))
         for (first, here, _one), (second, there, _other) in combinations(hits, 2):
             if all(case in here or case in there for case in roots):
                 return [_diagnosis(first, here), _diagnosis(second, [case for case in there if case not in here])]
         for first, second in self._pairs([mistake for mistake, _cases, _run in hits], roots):
             both = self._bank.both(first, second)
-            if both is not None and self._all(both, roots) and self._all(both, self._telling):
+            if both is not None and self._all(both, roots) and self._all(both, self._plain):
                 return [_diagnosis(first, roots), _diagnosis(second, roots)]
         most = [hit for hit in hits[:1] if len(hit[1]) > 1 and 3 * len(hit[1]) >= 2 * len(roots)]
         return [_diagnosis(mistake, cases) for mistake, cases, _run in most]
@@ -150,9 +160,9 @@ def _is_stub(case: CaseOutcome) -> bool:
     return case.failure is not None and case.failure.kind == "stub"
 
 
-def _order(case: CaseOutcome) -> int:
-    """Family by family, as they come."""
-    return 0 if case.family == case.case.family else 1
+def _order(case: CaseOutcome) -> tuple[bool, bool]:
+    """First what is not derived, and of this what asked the same of every answer: mistakes remember that."""
+    return case.family != case.case.family, case.check is not None and case.check.looked
 
 
 def _first_of_each_family(cases: list[CaseOutcome], most: int) -> list[CaseOutcome]:

@@ -77,11 +77,17 @@ class Grading:
     """What outlives a case."""
 
     def __init__(
-        self, kata: Kata, source: str, filename: str, seed: int, keeper: KeeperLine, model: Model | None = None
+        self,
+        kata: Kata,
+        source: str,
+        filename: str,
+        seed: int,
+        keeper: KeeperLine,
+        model: Model | None = None,
+        lanes: tuple[str, ...] = LANES,
     ) -> None:
         self.kata, self.seed = kata, seed
-        self.answer = Answer(kata, source, filename, keeper)
-        self.answer.prepare(*LANES)
+        self.answer = Answer(kata, source, filename, keeper, lanes)
         self.model = model or Model(kata)
         self.reference, self.reference_text = self.model.reference, self.model.text
         self.signatures, self.texts = self.model.signatures, self.model.texts

@@ -55,7 +55,6 @@ def features_of(exchanges: list[Exchange]) -> Iterator[Feature]:
     for name, exchange in zip(names, exchanges, strict=True):
         yield (name, "training", exchange.header["train"])
         given = [*enumerate(exchange.trees["args"]), *exchange.trees["kwargs"].items()]
-        yield (name, "arguments", *(key for key, _value in given))
         lengths: dict[int, int] = {}
         yield (
             name,
@@ -78,7 +77,7 @@ def _lengths(values: list[Any]) -> Iterator[int]:
 
 def _of(value: Any) -> Iterator[Feature]:
     if isinstance(value, torch.Tensor):
-        yield ("shape", value.dtype, *(min(size, 2) for size in value.shape))
+        yield ("shape", value.dtype, value.dim(), 1 in value.shape)
         yield ("layout", *sorted(range(value.dim()), key=value.stride, reverse=True), 0 in value.stride())
         yield ("content", value.dtype, *_content_of(value))
     elif isinstance(value, Result):
@@ -90,7 +89,7 @@ def _of(value: Any) -> Iterator[Feature]:
     elif isinstance(value, Step):  # what its numbers are for, nobody can tell from outside
         yield ("step", *value.table.shape, float(value.table.nan_to_num().sum()))
     else:
-        yield ("value", value.bit_length() if type(value) is int else repr(value))
+        yield ("value", min(value.bit_length(), 2) if type(value) is int else repr(value))
 
 
 def _content_of(tensor: torch.Tensor) -> Feature:

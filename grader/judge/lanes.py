@@ -94,8 +94,10 @@ class Reference:
 class Answer:
     """The learner's file, loaded into a sandbox for each lane; a sandbox that ends is replaced."""
 
-    def __init__(self, kata: Kata, source: str, filename: str, keeper: KeeperLine) -> None:
+    def __init__(self, kata: Kata, source: str, filename: str, keeper: KeeperLine, lanes: tuple[str, ...]) -> None:
+        """Have a sandbox made ready for each of these lanes."""
         self._kata, self._source, self._filename, self._keeper = kata, source, filename, keeper
+        self._names = lanes
         self._deadline = time.monotonic() + kata.grading_seconds
         self._lanes: dict[str, Lane] = {}
         self.timeouts = 0
@@ -108,16 +110,18 @@ class Answer:
         self._device_problem: str | None = None
         self._device_asked: Ticket | None = None
         self._loaded: set[Sandbox] = set()
-
-    def prepare(self, *lanes: str) -> None:
-        """Have sandboxes made ready in the background."""
         for lane in lanes:
-            if not self._keeper.promised(lane):
-                self._keeper.ask(lane, cpu_seconds=self._kata.grading_seconds)
+            self._prepare(lane)
+
+    def _prepare(self, lane: str) -> None:
+        if not self._keeper.promised(lane):
+            self._keeper.ask(lane, cpu_seconds=self._kata.grading_seconds)
 
     def lane(self, family: str) -> Lane:
         """Return the lane for the cases of a family."""
         name = LANE_OF_FAMILY.get(family, PLAIN_LANE)
+        if name not in self._names:
+            (name,) = self._names
         if name not in self._lanes:
             self._lanes[name] = Lane(self, name)
         return self._lanes[name]
@@ -155,7 +159,7 @@ class Answer:
 
     def new_sandbox(self, lane: str) -> tuple[Sandbox, Ticket]:
         """Take a sandbox and ask it to load the file."""
-        self.prepare(lane)
+        self._prepare(lane)
         sandbox = Sandbox(self._keeper, *self._keeper.take(lane), self._deadline)
         sandbox.filename = self._filename
         load = Message.of({"op": "load", "source": self._source, "filename": self._filename})

@@ -122,7 +122,7 @@ class Judge:
         desk = self._sit_down(request["kata"])
         plan = desk.plan_for(request)
         seed = plan.seed if plan is not None else desk.seed_for(request)
-        grading = desk.grading(request["source"], Path(request["filename"]).name, seed)
+        grading = desk.grading(request["source"], Path(request["filename"]).name, seed, many=bool(request.get("many")))
         outcomes: list[CaseOutcome] = []
 
         def note(case: CaseOutcome) -> None:
@@ -166,7 +166,7 @@ class Judge:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             grading.answer.close()
-        desk.used(plan)
+        desk.used(plan, many=bool(request.get("many")))
         self._tell({"event": "report", "report": document})
 
     def _document(

@@ -7,7 +7,7 @@ that looks at results while it runs is run again when they are in; for any other
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,16 +46,16 @@ class Prepared:
     relies_on: frozenset[int] = frozenset()
     """The numbers of the runs that stand for this one as long as they all pass."""
 
-    def met(self, tickets: list[Ticket]) -> bool:
-        """Whether all replies, which are in, are those of a passing answer."""
-        for exchange, expected, ticket in zip(self.exchanges, self.expected, tickets, strict=True):
-            assert ticket.reply is not None
+    def met(self, replies: Iterable[tuple[Header | None, bytes]]) -> bool:
+        """Whether these replies, with their payloads, are those of a passing answer."""
+        for exchange, expected, (reply, payload) in zip(self.exchanges, self.expected, replies, strict=True):
+            assert reply is not None
             if expected is None:
-                if ticket.reply["kind"] != "built":
+                if reply["kind"] != "built":
                     return False
-                if exchange.header["wants_module"] and missing_parameters(ticket.reply, exchange.trees["state"]):
+                if exchange.header["wants_module"] and missing_parameters(reply, exchange.trees["state"]):
                     return False
-            elif not expected.met(ticket.reply, ticket.payload):
+            elif not expected.met(reply, payload):
                 return False
         return True
 

@@ -79,6 +79,10 @@ class Runner:
 
     def _ask_and_judge(self, runs: list[tuple[Run, Prepared]]) -> None:
         answer = self._grading.answer
+        if answer.load_failure is not None:  # there is nobody to ask
+            for run, _ready in runs:
+                self._run(run)
+            return
         for run, ready in runs:
             if run.outcome.variant.device == SIMULATED:
                 answer.ask_for_device()
@@ -111,7 +115,7 @@ class Runner:
         outcome, tickets = run.outcome, run.outcome.tickets
         lane = self._grading.answer.lane(outcome.family)
         replies = Replies(lane, ready, tickets)
-        if ready.at_a_glance and all(map(lane.answered, tickets)) and ready.met(tickets):
+        if ready.at_a_glance and all(map(lane.answered, tickets)) and ready.met((t.reply, t.payload) for t in tickets):
             self._passed(run, ready)
             return
         if self._begin(run, replies, ready):
@@ -130,7 +134,7 @@ class Runner:
             self._grading.reference.release(check.handles)
             return check
 
-        main.recall = recall
+        main.recall, main.prepared = recall, ready
         for outcome in run.outcomes:
             if outcome is not main:
                 outcome.recall = lambda: main.checked  # type: ignore[assignment]

@@ -93,7 +93,9 @@ class Executor:
         self._enter(header["handle"] >> RUN_BITS)
         observe.ready(header["device"])
         tree = Unpacker(tensors)
-        return self.build_from(header, *(tree.unpack(header[key]) for key in ("args", "kwargs", "state")))
+        args, kwargs = tree.unpack(header["args"]), tree.unpack(header["kwargs"])
+        # The parameters are copied into the module's own: they need no memory of theirs.
+        return self.build_from(header, args, kwargs, tree.unpack(header["state"], shared=True))
 
     def build_from(self, header: Header, args: Any, kwargs: Any, state: Any) -> tuple[Header, Tensors]:
         """Build a module from arguments that are there."""
@@ -102,8 +104,8 @@ class Executor:
         parameters: list[Any] = []
         if isinstance(module, _Module):
             _convert(module, dtype_named(header["dtype"]))
-            _fill(module, state)
-            parameters = [[name[:100], list(p.shape)] for name, p in _parameters(module).items()]
+            own = _fill(module, state)
+            parameters = [[name[:100], list(p.shape)] for name, p in own.items()]
         elif header["wants_module"]:
             raise AnswerError(f"{header['entry']}(...) is {describe(module)}, not an nn.Module")
         self._modules[header["handle"]] = observe.place(module, header["device"])
@@ -119,7 +121,7 @@ class Executor:
         self._handed_back.clear()
         tree = Unpacker(tensors, self._returned)
         module, target = self._target(header)
-        weights = _parameters(module) if module is not None else {}
+        weights = _parameters(module) if module is not None and (header["inputs"] or header["grad"]) else {}
         args, kwargs = observe.place((tree.unpack(header["args"]), tree.unpack(header["kwargs"])), header["device"])
         inputs = dict(named_tensors(args, kwargs, header["names"]))
         watched = inputs | weights if header["inputs"] else {}
@@ -314,17 +316,18 @@ def _parameters(module: torch.nn.Module) -> Tensors:
     return dict(module.named_parameters(remove_duplicate=False))
 
 
-def _fill(module: torch.nn.Module, state: Tensors) -> None:
-    """Copy what fits; what does not is seen from the names and shapes in the reply."""
+def _fill(module: torch.nn.Module, state: Tensors) -> Tensors:
+    """Copy what fits; what does not is seen from the names and shapes in the reply. Returns the parameters."""
     own = _parameters(module)
     lazy = torch.nn.parameter.is_lazy
     if any(map(lazy, own.values())):
         module.load_state_dict({name: value for name, value in state.items() if name in own}, strict=False)
-        return
+        return _parameters(module)
     with torch.no_grad():
         for name, value in state.items():
             if name in own and own[name].shape == value.shape:
                 own[name].copy_(value)
+    return own
 
 
 def _same_bits(now: torch.Tensor, before: torch.Tensor) -> bool:

@@ -10,6 +10,8 @@ from grader.server import lines
 MEMORY_BUDGET: Final = 1 << 30
 PLAIN_LANE, DEVICE_LANE = LANES = ("plain", "second")
 """Two sandboxes work at the same time. The simulated device cannot be unregistered: only the second one has it."""
+ONE_LANE: Final = (DEVICE_LANE,)
+"""Where other answers keep the processors busy, one sandbox does it all."""
 
 
 class KeeperLine:

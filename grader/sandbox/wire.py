@@ -266,23 +266,26 @@ class Unpacker:
         self._made: dict[tuple[Any, ...], torch.Tensor] = {}
         self._left = sum(tensor.numel() for tensor in tensors.values())  # each has a place of its own
 
-    def unpack(self, node: Any, depth: int = 0) -> Tree:
-        """Return the value of a node. Raises WireError for a malformed one."""
+    def unpack(self, node: Any, depth: int = 0, *, shared: bool = False) -> Tree:
+        """Return the value of a node. Raises WireError for a malformed one.
+
+        ``shared``: whether its tensors may be views of the payload, for who only reads them.
+        """
         if node is None or type(node) in (bool, int, float, str):
             return node
         if type(node) is not dict or depth > MAX_DEPTH:
             raise WireError("a malformed value")
         if "t" in node:
-            return self._tensor(node)
+            return self._tensor(node, shared)
         if "p" in node or "l" in node:
             items = node.get("p", node.get("l"))
-            values = [self.unpack(item, depth + 1) for item in _listed(items)]
+            values = [self.unpack(item, depth + 1, shared=shared) for item in _listed(items)]
             return tuple(values) if "p" in node else values
         if "d" in node:
             pairs = [_listed(pair) for pair in _listed(node["d"])]
             if any(len(pair) != 2 or type(pair[0]) is not str for pair in pairs):
                 raise WireError("a malformed dict")
-            return {key: self.unpack(value, depth + 1) for key, value in pairs}
+            return {key: self.unpack(value, depth + 1, shared=shared) for key, value in pairs}
         return self._named(node)
 
     def _named(self, node: dict[str, Any]) -> Tree:
@@ -301,19 +304,27 @@ class Unpacker:
             return Step(self._tensor(node["step"]), tuple(map(dtype_named, node["dtypes"])))
         raise WireError("a value of an unknown kind")
 
-    def _tensor(self, node: dict[str, Any]) -> torch.Tensor:
+    def _tensor(self, node: dict[str, Any], shared: bool = False) -> torch.Tensor:
         heap, start, sizes = node["t"], node.get("at"), _sizes(node.get("shape"))
         if type(heap) is not str or heap not in self._tensors or type(start) is not int:
             raise WireError("a value points to a tensor that is not there")
-        order, expand = (_sizes(node[name]) if name in node else None for name in ("order", "expand"))
-        key = (heap, start, *sizes, str(order), str(expand))
+        order = _sizes(node["order"]) if "order" in node else None
+        expand = _sizes(node["expand"]) if "expand" in node else None
+        key = (
+            heap,
+            start,
+            *sizes,
+            order if order is None else tuple(order),
+            expand if expand is None else tuple(expand),
+        )
         if key not in self._made:
             length = math.prod(sizes)
             self._left -= length
-            if self._left < 0 or math.prod(expand or ()) > MAX_PAYLOAD:
+            if self._left < 0 or (expand is not None and math.prod(expand) > MAX_PAYLOAD):
                 raise WireError("the values are larger than what was sent")
             try:
-                tensor = self._tensors[heap].narrow(0, start, length).clone().view(sizes)
+                tensor = self._tensors[heap].narrow(0, start, length)
+                tensor = (tensor if shared else tensor.clone()).view(sizes)
                 if order is not None:
                     tensor = tensor.permute(sorted(range(len(order)), key=order.__getitem__))
                 self._made[key] = tensor if expand is None else tensor.expand(expand)

@@ -82,7 +82,12 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: ModuleType) ->
     folder = tmp_path / "here"
     folder.mkdir()
     content = driver.write_content(tmp_path / "content")
-    for name in ("KATA_WORKSPACE", "KATA_LANG", "LC_ALL", "LC_MESSAGES", "FORCE_COLOR", "COLUMNS", "LINES", "KATA_DEBUG"):
+    ours, locale, window = (
+        ("KATA_WORKSPACE", "KATA_LANG", "KATA_DEBUG"),
+        ("LC_ALL", "LC_MESSAGES"),
+        ("COLUMNS", "LINES"),
+    )
+    for name in (*ours, *locale, *window, "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LANG", "C.UTF-8")
     monkeypatch.setenv("KATA_HOME", str(tmp_path / "home"))
