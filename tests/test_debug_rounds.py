@@ -4,6 +4,7 @@ A grading costs about a second, so each kata has one seed; `pytest tests/test_de
 over all katas. What costs no grading is done for many seeds in any case.
 """
 
+import ast
 import subprocess
 import sys
 from functools import cache
@@ -18,7 +19,7 @@ from grader.judge.mistakes import load
 from grader.session import Request, Session
 
 KATAS = list(catalog.katas().values())
-UNGRADED = 40
+UNGRADED = 15
 MOST = 4
 
 
@@ -70,10 +71,18 @@ def without_imports(source: str) -> list[str]:
     return [line for line in source.splitlines() if line and not line.startswith(("import ", "from "))]
 
 
-def test_the_sound_file_passes(kata: Kata, session: Session) -> None:
-    """The model answer without its comments is still the model answer."""
-    report = session.grade(Request(kata.id, sound_text(kata), kata.filename))
-    assert report["verdict"] == "passed", [case for case in report["cases"] if case["outcome"] != "passed"][:2]
+def test_the_sound_file_is_the_model_answer(kata: Kata) -> None:
+    """The same code, without comments and docstrings; that it passes is for the tests of the katas."""
+    assert code_of(sound_text(kata)) == code_of(kata.reference())
+
+
+def code_of(text: str) -> str:
+    """Return what a file does, without what it says."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:
+            del node.body[0]
+    return ast.dump(tree)
 
 
 def test_a_planted_file_fails(kata: Kata, seed: int, session: Session) -> None:

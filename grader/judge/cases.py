@@ -182,6 +182,8 @@ class Run:
             outcome.aside = outcome.relied = True
             if main is not None and main.failure is not None:
                 outcome.fail(dataclasses.replace(main.failure))
+            elif main is not None:
+                outcome.outcome, outcome.reason = main.outcome, main.reason
 
     def keep(self, wanted: Callable[[CaseOutcome], bool]) -> bool:
         """Decide only the outcomes that are wanted. Returns whether there are any."""

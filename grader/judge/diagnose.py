@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, groupby
+from itertools import combinations, groupby, islice
 from typing import Any, Final
 
 from grader.judge.behaviour import Known, is_comparable, reproduces
@@ -124,12 +124,22 @@ class _Search:
         for (first, here, _one), (second, there, _other) in combinations(hits, 2):
             if all(case in here or case in there for case in roots):
                 return [_diagnosis(first, here), _diagnosis(second, [case for case in there if case not in here])]
-        for first, second in self._pairs([mistake for mistake, _cases, _run in hits], roots):
+        likely = [mistake for mistake, _cases, _run in hits]
+        found = self._both(self._with(likely), roots)
+        if found:
+            return found
+        most = [hit for hit in hits[:1] if len(hit[1]) > 1 and 3 * len(hit[1]) >= 2 * len(roots)]
+        if most:
+            return [_diagnosis(mistake, cases) for mistake, cases, _run in most]
+        return self._both(self._without(likely), roots)
+
+    def _both(self, pairs: Iterator[tuple[Mistake, Mistake]], roots: list[CaseOutcome]) -> list[Diagnosis]:
+        """Return the first pair that does it in one file."""
+        for first, second in islice(pairs, MOST_PAIRS):
             both = self._bank.both(first, second)
             if both is not None and self._all(both, roots) and self._all(both, self._plain):
                 return [_diagnosis(first, roots), _diagnosis(second, roots)]
-        most = [hit for hit in hits[:1] if len(hit[1]) > 1 and 3 * len(hit[1]) >= 2 * len(roots)]
-        return [_diagnosis(mistake, cases) for mistake, cases, _run in most]
+        return []
 
     def _roots(self) -> list[CaseOutcome]:
         """Return failing cases that fail for reasons of their own: not those derived from a case that fails."""
@@ -139,14 +149,15 @@ class _Search:
         more = [case for case in sorted(roots, key=_order) if case not in few]
         return [*few, *more][:MOST_FOR_PAIRS]
 
-    def _pairs(self, likely: list[Mistake], roots: list[CaseOutcome]) -> Iterator[tuple[Mistake, Mistake]]:
-        """Yield the pairs to try: first those with a mistake that fits in part, then those of the failing families."""
-        families = {case.family for case in roots}
+    def _with(self, likely: list[Mistake]) -> Iterator[tuple[Mistake, Mistake]]:
+        """Yield the pairs with a mistake that fits in part."""
         every = [mistake for mistake, _run in self._singles]
-        others = sorted(every, key=lambda mistake: mistake.family not in families)
-        ordered = [(a, b) for a in likely for b in others if a is not b]
-        ordered += [(a, b) for a, b in combinations(others, 2) if a not in likely and b not in likely]
-        yield from ordered[:MOST_PAIRS]
+        return ((a, b) for a in likely for b in every if a is not b)
+
+    def _without(self, likely: list[Mistake]) -> Iterator[tuple[Mistake, Mistake]]:
+        """Yield the pairs of which neither does."""
+        others = [mistake for mistake, _run in self._singles if mistake not in likely]
+        return combinations(others, 2)
 
     def _all(self, implementation: Known, cases: list[CaseOutcome]) -> bool:
         return all(reproduces(self._grading, implementation, case) for case in cases)

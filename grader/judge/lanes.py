@@ -18,6 +18,7 @@ from grader.sandbox.wire import Message
 
 SECONDS_AFTER_A_TIMEOUT: Final = (2.0, 1.0, 0.5)
 """After the first timeout each further call gets less: an endless loop costs its own deadline once, not once a case."""
+MOST_DEATHS: Final = 12
 LANE_OF_FAMILY: Final = {"device": DEVICE_LANE, "grad": DEVICE_LANE}
 """All others go to the plain one."""
 
@@ -100,7 +101,7 @@ class Answer:
         self._names = lanes
         self._deadline = time.monotonic() + kata.grading_seconds
         self._lanes: dict[str, Lane] = {}
-        self.timeouts = 0
+        self.timeouts = self.deaths = 0
         self.on_training: Told | None = None
         """Hears how far a training is."""
         self.load_failure: Failure | None = None
@@ -148,6 +149,11 @@ class Answer:
         for lane in self._lanes.values():
             lane.close()
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether it has ended its process so often that nothing is learnt from one more case."""
+        return self.deaths >= MOST_DEATHS
+
     # --- for lanes
 
     def call_seconds(self) -> float:
@@ -191,6 +197,7 @@ class Answer:
             limit = self._kata.grading_seconds
             sentence = _("not finished: the {seconds:g} s for the whole grading are over")
             return Failure("timeout", sentence.format(seconds=limit), "timeout")
+        self.deaths += 1
         self.timeouts += ended.ending == "timeout"
         return from_ending(ended)
 

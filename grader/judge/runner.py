@@ -159,13 +159,17 @@ class Runner:
             self._finish(self._open.popleft())
 
     def _skips(self, run: Run) -> bool:
-        """Skip a run on the simulated device where there is none."""
-        outcome = run.outcome
-        if outcome.variant.device != SIMULATED or not (problem := self._grading.answer.device_problem()):
+        """Skip a run on the simulated device where there is none, and all that follows too many deaths."""
+        answer, outcome = self._grading.answer, run.outcome
+        if answer.is_hopeless:
+            sentence = _("your code has ended its process in {count} cases; the others are left out")
+            reason = sentence.format(count=answer.deaths)
+        elif outcome.variant.device == SIMULATED and (problem := answer.device_problem()):
+            reason = _("the simulated device does not work here: {problem}").format(problem=in_words(problem))
+        else:
             return False
-        sentence = _("the simulated device does not work here: {problem}").format(problem=in_words(problem))
-        outcome.outcome, outcome.reason = "skipped", sentence
         for shown in run.outcomes:
+            shown.outcome, shown.reason = "skipped", reason
             self._on_outcome(shown)
         return True
 
