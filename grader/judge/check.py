@@ -91,7 +91,7 @@ class Check:
 
     @property
     def dtype(self) -> torch.dtype:
-        """The dtype of the variant."""
+        """The dtype of the variant; a run that asks for it is always made (see :mod:`grader.judge.kinds`)."""
         self.asked_for_variant = True
         return self.variant.dtype
 
@@ -241,7 +241,7 @@ class Check:
 
     @property
     def variant_dtype(self) -> torch.dtype:
-        """The same, for another run."""
+        """The same, for another run, and for what all cases of a kata do alike."""
         return self.variant.dtype
 
     def _next_number(self) -> int:

@@ -15,7 +15,7 @@ SOURCE, TARGET, PAD = 11, 13, 0
 def build(check, rng, d_model=32, n_heads=4, d_ff=24, n_layers=1, *more, vocabularies=(SOURCE, TARGET), **settings):
     """Build a model; in float64 the tokens outweigh the table of positions, which has the digits of float32."""
     model = check.module(*vocabularies, d_model, n_heads, d_ff, n_layers, *more, **settings)
-    loud = 40.0 if check.dtype == torch.float64 else 1.0
+    loud = 40.0 if check.variant_dtype == torch.float64 else 1.0
     for side, size in zip(("encoder", "decoder"), vocabularies, strict=True):
         model.set(**{f"{side}__embedding__weight": rng.normal(size, d_model, scale=loud / d_model**0.5)})
     for attention in ("encoder__layers__0__attention", "decoder__layers__0__self_attn"):

@@ -133,6 +133,14 @@ def test_translation_of_one_token(check, rng):
 
 @pytest.mark.precise
 @without_both
+def test_padding_is_a_token_of_the_vocabulary(check, rng):
+    """The most probable token is written, whatever stands for padding elsewhere."""
+    model = lively(check, rng).set(decoder__dense__bias=torch.eye(TARGET)[PAD] * 30.0)
+    model.method("translate", sources(rng, [3, 3]), 5, TARGET, 1)
+
+
+@pytest.mark.precise
+@without_both
 @pytest.mark.parametrize("begin", [1, 2, 3])
 def test_translations_that_end(check, rng, begin):
     """Rows end at different steps: what has ended is padded, and the others go on."""

@@ -21,15 +21,16 @@ without_both = pytest.mark.derive("device", "contract")
 def build(check, rng, n_layers=1):
     """Build a model; in float64 the tokens outweigh the table of positions, which has the digits of float32."""
     model = check.module(SOURCE, TARGET, WIDTH, 4, 24, n_layers)
-    scale = (40.0 if check.dtype == torch.float64 else 1.0) / WIDTH**0.5
+    scale = (40.0 if check.variant_dtype == torch.float64 else 1.0) / WIDTH**0.5
     model.set(transformer__encoder__embedding__weight=rng.normal(SOURCE, WIDTH, scale=scale))
     return model.set(transformer__decoder__embedding__weight=rng.normal(TARGET, WIDTH, scale=scale))
 
 
 def lively(check, rng):
-    """Build a model that writes different things for different sources."""
+    """Build a model that writes different things for different sources, and never padding."""
     model, decoder = build(check, rng), "transformer__decoder__"
-    model.set(**{f"{decoder}dense__bias": torch.zeros(TARGET), f"{decoder}layers__0__norm3__bias": torch.zeros(WIDTH)})
+    no_padding = torch.eye(TARGET)[PAD] * -30.0
+    model.set(**{f"{decoder}dense__bias": no_padding, f"{decoder}layers__0__norm3__bias": torch.zeros(WIDTH)})
     model.set(**{f"{decoder}layers__0__cross_attn__W_o__weight": rng.normal(WIDTH, WIDTH, scale=0.7)})
     model.set(**{f"{decoder}embedding__weight": rng.normal(TARGET, WIDTH, scale=2.0)})
     return model.set(transformer__encoder__embedding__weight=rng.normal(SOURCE, WIDTH, scale=2.0))
@@ -131,6 +132,14 @@ def test_translation(check, rng):
 def test_translation_of_one_token(check, rng):
     """max_len counts the tokens that are written; what it begins with is not among them."""
     model = lively(check, rng)
+    model.method("translate", sources(rng, [3, 3]), 5, TARGET, 1)
+
+
+@pytest.mark.precise
+@without_both
+def test_padding_is_a_token_of_the_vocabulary(check, rng):
+    """The most probable token is written, whatever stands for padding elsewhere."""
+    model = lively(check, rng).set(transformer__decoder__dense__bias=torch.eye(TARGET)[PAD] * 30.0)
     model.method("translate", sources(rng, [3, 3]), 5, TARGET, 1)
 
 
