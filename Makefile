@@ -37,9 +37,9 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)
 	@$(BIN)/python tests/demo
 
-# By file: the tests of a file share their servers.
+# Half of the tests each, in order (neighbours share their servers), and who is done first takes from the other.
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff format --check

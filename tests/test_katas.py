@@ -77,24 +77,30 @@ def test_correct_style(known: Known, session: Session) -> None:
     assert report["mistakes"] == []
 
 
-NAMED_AT_LEAST = 0.97
-named: dict[str, bool] = {}
+TWINS = {
+    "decoder-block": {"queries-of-all-positions", "prefix-through-the-block"},
+    "kv-cache": {"queries-of-all-positions", "fixed-length-buffer"},
+    "mha": {"renormalised-after", "additive-1e4"},
+    "positional-encoding": {"table-left-behind", "table-made-on-cpu"},
+    "sdpa": {"renormalised-after", "additive-1e4"},
+}
+"""Mistakes that do the same on every input of some family: both are named."""
 
 
 @those("mistake")
 def test_mistake(known: Known, session: Session) -> None:
-    """Each mistake of the bank is rejected by a case of the family that it names, and is named."""
+    """Each mistake of the bank is rejected by a case of the family that it names, and is named, alone and first."""
     report = grade(session, known, case=f"{known.family}/")
     assert report["verdict"] == "failed"
     ids = [mistake["id"] for mistake in report["mistakes"]]
-    named[f"{known.kata} {known.mistake}"] = ids == [known.mistake]
-    assert known.mistake in ids
+    twins = TWINS.get(known.kata, set())
+    assert ids == [known.mistake] or (known.mistake in twins and known.mistake in ids and set(ids) <= twins)
 
 
-def test_mistakes_are_named_alone_and_first() -> None:
-    """Nearly all of those that the test before has graded: a few do the same on every input that a case has."""
-    others = [name for name, alone in named.items() if not alone]
-    assert len(others) <= max(1, (1 - NAMED_AT_LEAST) * len(named)), others
+def test_few_mistakes_have_twins() -> None:
+    """At least 97 of a hundred mistakes are named alone."""
+    bank = [known for known in ANSWERS if known.kind == "mistake"]
+    assert sum(map(len, TWINS.values())) <= 0.03 * len(bank)
 
 
 @those("wrong")

@@ -8,6 +8,8 @@ beside it.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, groupby, islice
@@ -24,8 +26,10 @@ FAILING_PER_FAMILY: Final = 4
 PASSING_PER_FAMILY: Final = 3
 MOST_FOR_PAIRS: Final = 6
 """So many failing cases are looked at when two mistakes are sought."""
-MOST_PAIRS: Final = 300
-"""So many files with two mistakes are tried: about half a second."""
+MOST_PAIRS: Final = 600
+"""So many files with two mistakes are tried,"""
+PAIR_SECONDS: Final = 0.4
+"""for so long, where somebody waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +64,22 @@ class Bank:
         """Return what runs two mistakes in one file; None where they cannot stand in one."""
         names = (first.id, second.id)
         if names not in self._pairs:
-            try:
-                text = second.applied_to(first.applied_to(self._model.text))
-                self._pairs[names] = Known(text, f"mistakes {first.id} and {second.id}")
-            except (ValueError, SyntaxError):
-                self._pairs[names] = None
+            self._pairs[names] = self._applied(first, second) or self._applied(second, first)
         return self._pairs[names]
 
+    def _applied(self, first: Mistake, second: Mistake) -> Known | None:
+        try:
+            text = second.applied_to(first.applied_to(self._model.text))
+            return Known(text, f"mistakes {first.id} and {second.id}")
+        except (ValueError, SyntaxError):
+            return None
 
-def diagnose(grading: Grading, outcomes: list[CaseOutcome], bank: Bank) -> list[Diagnosis]:
-    """Return the mistakes that reproduce what the answer did, the most telling first; empty where none does."""
+
+def diagnose(grading: Grading, outcomes: list[CaseOutcome], bank: Bank, *, patiently: bool = True) -> list[Diagnosis]:
+    """Return the mistakes that reproduce what the answer did, the most telling first; empty where none does.
+
+    Where somebody waits (not ``patiently``), the search for two mistakes in one file ends after a while.
+    """
     failing = [case for case in outcomes if case.failure is not None and is_comparable(case)]
     passing = [case for case in outcomes if case.outcome == "passed" and not case.aside and is_comparable(case)]
     if not failing or grading.answer.load_failure is not None or all(_is_stub(case) for case in failing):
@@ -78,14 +88,17 @@ def diagnose(grading: Grading, outcomes: list[CaseOutcome], bank: Bank) -> list[
         simdevice.available()
     else:
         passing = [case for case in passing if case.variant.device != SIMULATED]
-    return _Search(grading, bank, failing, passing).found()
+    return _Search(grading, bank, failing, passing, math.inf if patiently else PAIR_SECONDS).found()
 
 
 class _Search:
     """The search in one grading."""
 
-    def __init__(self, grading: Grading, bank: Bank, failing: list[CaseOutcome], passing: list[CaseOutcome]) -> None:
+    def __init__(
+        self, grading: Grading, bank: Bank, failing: list[CaseOutcome], passing: list[CaseOutcome], seconds: float
+    ) -> None:
         self._grading, self._bank, self._failing, self._passing = grading, bank, failing, passing
+        self._seconds = seconds
         self._few = _first_of_each_family(sorted(failing, key=_order), FAILING_PER_FAMILY)
         families = {case.family for case in failing}  # each mistake fails in its own
         self._singles = [(mistake, run) for mistake, run in bank.singles() if mistake.family in families]
@@ -131,11 +144,14 @@ class _Search:
         most = [hit for hit in hits[:1] if len(hit[1]) > 1 and 3 * len(hit[1]) >= 2 * len(roots)]
         if most:
             return [_diagnosis(mistake, cases) for mistake, cases, _run in most]
-        return self._both(self._without(likely), roots)
+        return self._both(self._without(likely, roots), roots)
 
     def _both(self, pairs: Iterator[tuple[Mistake, Mistake]], roots: list[CaseOutcome]) -> list[Diagnosis]:
         """Return the first pair that does it in one file."""
+        deadline = time.monotonic() + self._seconds
         for first, second in islice(pairs, MOST_PAIRS):
+            if time.monotonic() > deadline:
+                break
             both = self._bank.both(first, second)
             if both is not None and self._all(both, roots) and self._all(both, self._plain):
                 return [_diagnosis(first, roots), _diagnosis(second, roots)]
@@ -154,10 +170,12 @@ class _Search:
         every = [mistake for mistake, _run in self._singles]
         return ((a, b) for a in likely for b in every if a is not b)
 
-    def _without(self, likely: list[Mistake]) -> Iterator[tuple[Mistake, Mistake]]:
-        """Yield the pairs of which neither does."""
+    def _without(self, likely: list[Mistake], roots: list[CaseOutcome]) -> Iterator[tuple[Mistake, Mistake]]:
+        """Yield the pairs of which neither does, those of all the families that fail first."""
         others = [mistake for mistake, _run in self._singles if mistake not in likely]
-        return combinations(others, 2)
+        families = {case.family for case in roots}
+        pairs = list(combinations(others, 2))
+        yield from sorted(pairs, key=lambda pair: -len(families & {mistake.family for mistake in pair}))
 
     def _all(self, implementation: Known, cases: list[CaseOutcome]) -> bool:
         return all(reproduces(self._grading, implementation, case) for case in cases)

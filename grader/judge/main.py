@@ -173,7 +173,7 @@ class Judge:
         self, request: dict[str, Any], grading: Grading, outcomes: list[CaseOutcome], desk: Desk
     ) -> dict[str, Any]:
         shown = Path(request["filename"]).name
-        named = diagnose(grading, outcomes, desk.bank)
+        named = diagnose(grading, outcomes, desk.bank, patiently=bool(request.get("many")))
         return {
             "schema": reports.SCHEMA,
             "kata": grading.kata.id,
