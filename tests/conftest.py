@@ -31,6 +31,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--pairs", type=int, metavar="N", help="grade N pairs of mistakes of each kata")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let all tests of a kata follow each other: its judge and what that has prepared serve them all."""
+
+    def kata_of(item: pytest.Item) -> str:
+        given = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+        return given["known"].kata if "known" in given else getattr(given.get("kata"), "id", "")
+
+    places = [place for place, item in enumerate(items) if item.path.name == "test_katas.py"]
+    found = [items[place] for place in places]
+    katas = list(dict.fromkeys(map(kata_of, found)))
+    for place, item in zip(places, sorted(found, key=lambda item: katas.index(kata_of(item))), strict=True):
+        items[place] = item
+
+
 # What may be English in text for a Chinese reader; each is taken out before sentences are looked for.
 CODE = (
     r"(?s)```.*?```|`[^`\n]*`",
