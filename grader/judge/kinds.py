@@ -31,7 +31,10 @@ def chosen(runs: dict[int, list[Exchange]]) -> set[int]:
     found = {max(numbers, key=numbers.__getitem__) for numbers in (largest, longest) if numbers}
     left -= set().union(*(features[number] for number in found))
     while left:
-        best = max(features, key=lambda number: (len(features[number] & left), largest[number]))
+        # the rarest first, and of the runs that have it the largest: in a small one little depends on anything
+        having = {feature: [number for number in runs if feature in features[number]] for feature in left}
+        rarest = min(having.values(), key=lambda numbers: (len(numbers), numbers))
+        best = max(rarest, key=lambda number: (largest[number], len(features[number] & left)))
         found.add(best)
         left -= features[best]
     return found
@@ -77,7 +80,8 @@ def _lengths(values: list[Any]) -> Iterator[int]:
 
 def _of(value: Any) -> Iterator[Feature]:
     if isinstance(value, torch.Tensor):
-        yield ("shape", value.dtype, value.dim(), 1 in value.shape)
+        yield ("shape", value.dtype, value.dim())
+        yield from (("one", value.dim(), axis) for axis, size in enumerate(value.shape) if size == 1)
         yield ("layout", *sorted(range(value.dim()), key=value.stride, reverse=True), 0 in value.stride())
         yield ("content", value.dtype, *_content_of(value))
     elif isinstance(value, Result):

@@ -1,0 +1,56 @@
+"""A bug on one path only: a prepared judge makes some of the derived runs, and still finds it."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader import catalog
+from grader.session import Request, Session
+
+KATA = catalog.find("mha")
+PATHS = (
+    "mask is None",
+    "mask is not None and mask.dim() == 2",
+    "mask is not None and mask.dim() == 3",
+    "mask is not None and mask.dim() == 3 and mask.size(0) == 1",
+    "mask is not None and mask.dim() == 3 and mask.size(1) == 1",
+    "mask is not None and mask.dim() == 4 and mask.size(1) == 1",
+    "mask is not None and mask.dim() == 4 and mask.size(1) > 1",
+    "mask is not None and bool(mask.all())",
+    "q.size(1) == 1",
+    "q.size(1) != k.size(1)",
+    "q.size(1) == k.size(1)",
+    "q.size(-1) > 16",
+    "q is k",
+    "k is v",
+    "not q.is_contiguous()",
+    "self.n_heads == 1",
+    "self.W_q.bias is None",
+    "self.training",
+    "self.dropout.p > 0 and not self.training",
+)
+BUGS = {
+    "device": "q = q + torch.zeros(q.shape[-1], dtype=q.dtype)",
+    "dtype": "q = q.half().to(q.dtype) if q.dtype == torch.float64 else q",
+    "grad": "q = q.detach()",
+}
+
+
+@pytest.fixture(scope="module")
+def session():
+    """A server whose judge is prepared."""
+    with Session() as session:
+        session.grade(Request(KATA.id, KATA.reference(), KATA.filename), many=True)
+        yield session
+
+
+@pytest.mark.parametrize("family", BUGS)
+@pytest.mark.parametrize("path", PATHS)
+def test_a_bug_on_one_path(session: Session, path: str, family: str) -> None:
+    """The model answer with a bug that only these calls meet is rejected, in the family of the bug."""
+    head, forward, body = KATA.reference().partition("    def forward")
+    docstring, end, code = body.rpartition('"""\n')
+    source = f"{head}{forward}{docstring}{end}        if {path}:\n            {BUGS[family]}\n{code}"
+    report = session.grade(Request(KATA.id, source, KATA.filename), many=True)
+    assert report["verdict"] == "failed"
+    assert family in {case["family"] for case in report["cases"] if case["outcome"] not in ("passed", "skipped")}
