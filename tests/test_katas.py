@@ -122,14 +122,17 @@ def test_wrong_answer(known: Known, session: Session) -> None:
 
 
 def compatible_pairs(kata, number: int) -> list[tuple[str, str, str]]:
-    """Draw pairs of mistakes that can stand in one file: their names, and the file."""
+    """Draw pairs of mistakes that can stand in one file, and are no third one then: their names, and the file."""
     bank, chance, found = load(kata), random.Random(f"pairs of {kata.id}"), []
+    singles = {mistake.applied_to(kata.reference()) for mistake in bank}
     for first, second in chance.sample(list(itertools.combinations(bank, 2)), k=len(bank) * (len(bank) - 1) // 2):
         if len(found) == number:
             break
         with suppress(ValueError, SyntaxError):
             source = second.applied_to(first.applied_to(kata.reference()))
             compile(source, kata.filename, "exec")
+            if source in singles:
+                continue
             found.append((first.id, second.id, source))
     return found
 
