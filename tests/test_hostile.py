@@ -86,7 +86,7 @@ def bare(scratch_home: Path):
 @pytest.fixture(scope="module")
 def fresh(scratch_home: Path):
     """A server that starts fresh interpreters instead of forking."""
-    with Session(call_seconds=1.0, model="fresh") as session:
+    with Session(call_seconds=4.0, model="fresh") as session:  # each imports for itself, torch and perhaps more
         yield session
 
 

@@ -17,6 +17,8 @@ from grader.dev.answers import Known, known_answers
 from grader.judge.mistakes import load
 from grader.session import Request, Session
 
+SEED = 2017
+"""One seed for all: what fails here fails again. `kata dev check` draws others."""
 KATAS = catalog.katas()
 ANSWERS = [known for kata in KATAS.values() for known in known_answers(kata)]
 
@@ -35,7 +37,8 @@ def session():
 
 def grade(session: Session, known: Known, case: str = "", seed: int | None = None):
     """Grade an answer, on inputs that were prepared unless there is a seed."""
-    request = Request(known.kata, known.source, KATAS[known.kata].filename, case=case, seed=seed)
+    used = SEED if seed is None else seed
+    request = Request(known.kata, known.source, KATAS[known.kata].filename, case=case, seed=used)
     return session.grade(request, many=seed is None)
 
 
@@ -152,6 +155,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def test_two_mistakes_at_once(kata, pair: tuple[str, str, str], session: Session) -> None:
     """One of two mistakes that come together is among the first two that are named."""
     first, second, source = pair
-    report = session.grade(Request(kata.id, source, kata.filename), many=True)
+    report = session.grade(Request(kata.id, source, kata.filename, seed=SEED), many=True)
     assert report["verdict"] == "failed"
     assert {first, second} & {mistake["id"] for mistake in report["mistakes"][:2]}

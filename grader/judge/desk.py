@@ -39,6 +39,8 @@ class Desk:
         self._used = True
         self._graded = 0
         self._broken = False
+        self._seed: int | None = None
+        """The seed that the next plan shall have."""
         self._lanes: tuple[str, ...] = LANES
 
     @cached_property
@@ -81,10 +83,12 @@ class Desk:
         """
         if request["device"] not in ("", "cpu", "sim"):
             return None
+        seed = request["seed"]
+        if request.get("many") and seed is not None and (self._plan is None or self._plan.seed != seed):
+            self._plan, self._next, self._steps, self._seed = None, None, None, seed
         if self._plan is None and (request.get("many") or self._graded >= MOST_WITHOUT_PLAN):
             while self._plan is None and self._make():
                 pass
-        seed = request["seed"]
         return self._plan if self._plan is not None and seed in (None, self._plan.seed) else None
 
     def used(self, plan: Plan | None, *, many: bool) -> None:
@@ -111,7 +115,8 @@ class Desk:
 
     def _one_more(self) -> bool:
         if self._steps is None:
-            self._next = Plan(fresh_seed())
+            self._next = Plan(fresh_seed() if self._seed is None else self._seed)
+            self._seed = None
             grading = Grading(self.kata, "", "", self._next.seed, NoSandboxes(), self.model)
             self._steps = self._next.steps(grading, self.cases)
         if next(self._steps, _END) is _END:
