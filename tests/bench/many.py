@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -73,16 +74,26 @@ def memory(screen: Console) -> Table:
 def _resident(pid: int) -> int:
     """Return the memory of the processes below one, shared pages divided among them."""
     total = 0
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text(encoding="ascii").split():
-            total += _resident(int(child))
-            rollup = Path(f"/proc/{child}/smaps_rollup")
-            try:
-                lines = rollup.read_text(encoding="ascii").splitlines()
-            except OSError:  # a sandbox's memory is its own affair
-                lines = [f"Pss: {Path(f'/proc/{child}/statm').read_text(encoding='ascii').split()[1]} pages"]
-            for line in lines:
+    for child in _children(pid):
+        total += _resident(child)
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            for line in _lines(child):
                 if line.startswith("Pss:"):
                     amount, unit = line.split()[1:3]
                     total += int(amount) * (1024 if unit == "kB" else os.sysconf("SC_PAGE_SIZE"))
     return total
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    with suppress(FileNotFoundError, ProcessLookupError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            found += map(int, (task / "children").read_text(encoding="ascii").split())
+    return found
+
+
+def _lines(pid: int) -> list[str]:
+    try:
+        return Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
+    except PermissionError:  # a sandbox's memory is its own affair
+        return [f"Pss: {Path(f'/proc/{pid}/statm').read_text(encoding='ascii').split()[1]} pages"]
