@@ -15,7 +15,7 @@ from grader.judge.grading import Grading
 from grader.judge.lanes import Header, Local, Tensors
 from grader.judge.observed import Cost, cost_of, tensor_nodes
 from grader.judge.results import Exchange
-from grader.sandbox.executor import RUN_BITS, AnswerError
+from grader.sandbox.executor import RUN_BITS
 from grader.sandbox.host import Reply
 from grader.sandbox.observe import SIMULATED
 from grader.sandbox.wire import Unpacker, save
@@ -145,7 +145,7 @@ class Known(Local):
                 yield deed
 
     def _done(self, recorded: list[Exchange], looked: bool) -> Iterator[Deed]:
-        return (Deed(request(self, *e.sent), e.sent if looked else None) for e in recorded)
+        return (Deed(self.reply(*e.sent), e.sent if looked else None) for e in recorded)
 
     def _keep(self, seed: int) -> None:
         """Keep what was remembered for these inputs."""
@@ -162,17 +162,6 @@ def number_of(exchange: Exchange) -> int:
     return number >> RUN_BITS
 
 
-def request(implementation: Local, header: Header, tensors: Tensors) -> Reply:
-    """Do one operation as a sandbox would; what it raises is a reply."""
-    try:
-        return implementation.request(header, tensors)
-    except AnswerError as error:
-        return {"kind": "missing", "message": str(error)}, {}
-    except Exception as error:  # noqa: BLE001 - a mistake may raise whatever an answer may
-        bases = [f"{base.__module__}.{base.__qualname__}" for base in type(error).__mro__]
-        return {"kind": "error", "type": type(error).__name__, "message": str(error), "bases": bases}, {}
-
-
 class _Replay:
     """An implementation in the place of the answer, as long as it does the same."""
 
@@ -187,7 +176,7 @@ class _Replay:
             raise Different
         recorded = self._recorded[self._at]
         self._at += 1
-        reply = request(self._implementation, header, tensors)
+        reply = self._implementation.reply(header, tensors)
         if not Deed(reply).is_that_of(recorded):
             raise Different
         self.distance += _distance(cost_of(reply[0]), recorded.cost)

@@ -15,19 +15,28 @@ from typing import Any, Protocol
 import torch
 
 from grader.judge import compare as comparison
-from grader.judge.arguments import cast, got, handed_back, lives_on_a_device, mine, size, want
-from grader.judge.entries import Entry, Module, missing_parameters
+from grader.judge.arguments import cast, got, mine, size, want
+from grader.judge.entries import Entry, Module
 from grader.judge.failure import Failure, Satisfied, from_reply, raised_types, unreadable
 from grader.judge.grading import Grading
 from grader.judge.lanes import Backend
 from grader.judge.numbers import Numbers
-from grader.judge.observed import Cost, contract_failure, cost_of, device_failure, remarks_of, tensor_nodes
+from grader.judge.observed import Cost, contract_failure, device_failure, remarks_of, tensor_nodes
+from grader.judge.replies import (
+    compare_gradients,
+    device_of_results,
+    expected_gradients,
+    module_failure,
+    named,
+    nothing_raised,
+    receive,
+)
 from grader.judge.results import Exchange, GivenDevice, Result
 from grader.language import _
 from grader.sandbox.callables import Step
 from grader.sandbox.executor import RUN_BITS
 from grader.sandbox.host import Lost
-from grader.sandbox.wire import DeviceName, Packer, Tree, Unpacker, WireError, dtype_name, strings, tensors_in
+from grader.sandbox.wire import DeviceName, Packer, Tree, dtype_name, strings, tensors_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +155,7 @@ class Check:
             return
         finally:
             self._expected = ()
-        raise self._failure("no-error", _nothing_raised(errors))
+        raise self._failure("no-error", nothing_raised(errors))
 
     def same(self, first: Any, second: Any, sentence: str) -> None:
         """Two results of the answer are equal bit for bit."""
@@ -229,7 +238,7 @@ class Check:
         exchange.sent = (packed, packer.tensors)
         exchange.asked = self.backend.submit(*exchange.sent)
         if self._expected:
-            self._receive(exchange)
+            receive(exchange, self.backend)
             self._judged = len(self.exchanges)
             self._expect(exchange)
         return Result(exchange, self._settle_up_to)
@@ -261,7 +270,7 @@ class Check:
             exchange = self.exchanges[self._judged]
             self._judged += 1
             try:
-                self._receive(exchange)
+                receive(exchange, self.backend)
                 self._judge(exchange)
             except Failure as failure:
                 failure.call, failure.size = failure.call or exchange.call, failure.size or exchange.size
@@ -277,7 +286,7 @@ class Check:
         for exchange in self.exchanges:
             if not exchange.settled and exchange.asked is not None:
                 try:
-                    self._receive(exchange)
+                    receive(exchange, self.backend)
                 except (Failure, Lost):
                     return
 
@@ -290,22 +299,6 @@ class Check:
         self.looked = True
         self.settle()
 
-    def _receive(self, exchange: Exchange) -> None:
-        assert exchange.asked is not None
-        exchange.settled = True
-        exchange.reply, tensors = self.backend.wait(exchange.asked)
-        if exchange.reply["kind"] != "value":
-            return
-        try:
-            tree = Unpacker(tensors)
-            exchange.value = tree.unpack(exchange.reply["value"])
-            exchange.grads = {name: tree.unpack(node) for name, node in exchange.reply.get("grads", [])}
-            exchange.cost = cost_of(exchange.reply)
-            strings(exchange.reply.get("modified", []))
-        except (WireError, KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
-            exchange.reply = {"kind": "unreadable"}  # nobody shall try again
-            raise unreadable(str(error) if isinstance(error, WireError) else "a malformed reply") from None
-
     def _judge(self, exchange: Exchange) -> None:
         failure = from_reply(exchange.reply)
         if failure is not None:
@@ -313,17 +306,13 @@ class Check:
         if exchange.reply["kind"] != ("built" if exchange.header["op"] == "build" else "value"):
             raise unreadable("a reply to something else")
         if exchange.header["op"] == "build":
-            self._judge_module(exchange)
+            failure = module_failure(exchange)
+            if failure is not None:
+                raise failure
         elif self.judges:
             self._judge_value(exchange)
         elif exchange.compared and exchange.want is None:
             exchange.want = exchange.value  # a rehearsal: it is the reference that answers
-
-    def _judge_module(self, exchange: Exchange) -> None:
-        if exchange.header["wants_module"]:
-            failure = missing_parameters(exchange.reply, exchange.trees["state"])
-            if failure is not None:
-                raise failure
 
     def _judge_value(self, exchange: Exchange) -> None:
         reply, variant = exchange.reply, self.variant
@@ -332,8 +321,7 @@ class Check:
             failure = contract_failure(exchange)
             if failure is not None:
                 raise failure
-        on_device = exchange.header["handle"] is not None or any(map(lives_on_a_device, exchange.trees.values()))
-        failure = device_failure(reply, variant.device if on_device and variant.device != "cpu" else "", exchange.names)
+        failure = device_failure(reply, device_of_results(exchange, variant.device), exchange.names)
         if failure is not None:
             raise failure
         if exchange.compared:
@@ -359,7 +347,7 @@ class Check:
         if mismatch is not None:
             raise Failure(mismatch.kind, mismatch.message)
         if grad:
-            _compare_gradients(exchange.grads, expected_gradients(exchange), self.variant.dtype)
+            compare_gradients(exchange.grads, expected_gradients(exchange), self.variant.dtype)
 
     def _known(self, exchange: Exchange, carries: list[bool]) -> tuple[Tree, dict[str, Any]] | None:
         """What the reference returned for the same call in another run of this case."""
@@ -401,15 +389,15 @@ class Check:
         if answered and not self.judges:
             return
         if answered:
-            raise self._failure("no-error", _nothing_raised(self._expected))
+            raise self._failure("no-error", nothing_raised(self._expected))
         expected = [f"{error.__module__}.{error.__name__}" for error in self._expected]
         if exchange.reply["kind"] == "error" and any(base in expected for base in raised_types(exchange.reply)):
             raise Satisfied
-        failure = from_reply(exchange.reply) or self._failure("no-error", f"expected {_named(self._expected)}")
+        failure = from_reply(exchange.reply) or self._failure("no-error", f"expected {named(self._expected)}")
         failure.call = exchange.call
         if failure.kind != "stub":
             sentence = _("expected {expected}, got {problem}")
-            failure.message = sentence.format(expected=_named(self._expected), problem=failure.message)
+            failure.message = sentence.format(expected=named(self._expected), problem=failure.message)
         raise failure
 
     def _reference_raises(self, exchange: Exchange) -> bool:
@@ -418,37 +406,3 @@ class Check:
         except self._expected:
             return True
         return False
-
-
-def expected_gradients(exchange: Exchange) -> dict[str, torch.Tensor | None]:
-    """Return the reference's gradients, less those of what an earlier call returned: these are not graded."""
-    back = handed_back(exchange.trees["args"], exchange.trees["kwargs"], exchange.header["names"])
-    return {name: grad for name, grad in exchange.want_grads.items() if name not in back}
-
-
-def _named(errors: tuple[type[BaseException], ...]) -> str:
-    return _(" or ").join(error.__name__ for error in errors)
-
-
-def _nothing_raised(errors: tuple[type[BaseException], ...]) -> str:
-    return _("expected {expected}, but nothing was raised").format(expected=_named(errors))
-
-
-def _compare_gradients(grads: dict[str, Any], expected: dict[str, Any], dtype: torch.dtype) -> None:
-    for name, reference in expected.items():
-        mine = grads.get(name)
-        if mine is None:
-            if (
-                reference is not None
-                and reference.numel()
-                and float(reference.abs().max()) > comparison.SMALLEST_SCALE * 1e-6
-            ):
-                sentence = _(
-                    "no gradient reaches {name}: the result is cut off from it (detached, rebuilt, a constant)"
-                )
-                raise Failure("no-gradient", sentence.format(name=name))
-            continue
-        wanted = torch.zeros_like(mine, dtype=torch.float64) if reference is None else reference
-        mismatch = comparison.compare_gradient(mine, wanted, dtype, _("gradient of {name}").format(name=name))
-        if mismatch is not None:
-            raise Failure(f"gradient-{mismatch.kind}", mismatch.message)

@@ -39,8 +39,6 @@ class Desk:
         self._used = True
         self._graded = 0
         self._broken = False
-        self._seed: int | None = None
-        """The seed that the next plan shall have."""
         self._lanes: tuple[str, ...] = LANES
 
     @cached_property
@@ -85,7 +83,8 @@ class Desk:
             return None
         seed = request["seed"]
         if request.get("many") and seed is not None and (self._plan is None or self._plan.seed != seed):
-            self._plan, self._next, self._steps, self._seed = None, None, None, seed
+            self._plan = None
+            self._begin(seed)
         if self._plan is None and (request.get("many") or self._graded >= MOST_WITHOUT_PLAN):
             while self._plan is None and self._make():
                 pass
@@ -115,14 +114,17 @@ class Desk:
 
     def _one_more(self) -> bool:
         if self._steps is None:
-            self._next = Plan(fresh_seed() if self._seed is None else self._seed)
-            self._seed = None
-            grading = Grading(self.kata, "", "", self._next.seed, NoSandboxes(), self.model)
-            self._steps = self._next.steps(grading, self.cases)
+            self._begin(fresh_seed())
+        assert self._steps is not None
         if next(self._steps, _END) is _END:
             self._plan, self._next, self._steps, self._used = self._next, None, None, False
             return False
         return True
+
+    def _begin(self, seed: int) -> None:
+        """Begin a plan, whatever became of the one before."""
+        self._next = Plan(seed)
+        self._steps = self._next.steps(Grading(self.kata, "", "", seed, NoSandboxes(), self.model), self.cases)
 
     def _ask_for_sandboxes(self) -> bool:
         missing = [lane for lane in self._lanes if not self._keeper.promised(lane)]

@@ -11,7 +11,7 @@ import torch
 from grader.catalog import Kata
 from grader.judge.failure import Failure, from_ending, from_reply, text_of
 from grader.language import _
-from grader.sandbox.executor import Executor
+from grader.sandbox.executor import AnswerError, Executor
 from grader.sandbox.host import GradingTimeout, Lost, Reply, Sandbox, SandboxEnded, Ticket, Told
 from grader.sandbox.keeper_line import DEVICE_LANE, PLAIN_LANE, KeeperLine
 from grader.sandbox.wire import Message
@@ -41,7 +41,7 @@ class Backend(Protocol):
 
 
 class Local:
-    """Runs a known mistake in this process; its exceptions come through."""
+    """Runs an implementation that can be trusted in this process; its exceptions come through."""
 
     def __init__(self, source: str, filename: str) -> None:
         self.executor = Executor(filename)
@@ -50,6 +50,16 @@ class Local:
     def request(self, header: Header, tensors: Tensors) -> Reply:
         """Do one operation."""
         return (self.executor.build if header["op"] == "build" else self.executor.call)(header, tensors)
+
+    def reply(self, header: Header, tensors: Tensors) -> Reply:
+        """Do one operation as a sandbox would: what it raises is a reply."""
+        try:
+            return self.request(header, tensors)
+        except AnswerError as error:
+            return {"kind": "missing", "message": str(error)}, {}
+        except Exception as error:  # noqa: BLE001 - a mistake may raise whatever an answer may
+            bases = [f"{base.__module__}.{base.__qualname__}" for base in type(error).__mro__]
+            return {"kind": "error", "type": type(error).__name__, "message": str(error), "bases": bases}, {}
 
 
 class Reference:

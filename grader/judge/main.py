@@ -119,10 +119,11 @@ class Judge:
             return
         if request["device"] not in ("", "cpu", SIMULATED):
             refuse_absent_device(request["device"])
+        many = bool(request.get("many"))
         desk = self._sit_down(request["kata"])
         plan = desk.plan_for(request)
         seed = plan.seed if plan is not None else desk.seed_for(request)
-        grading = desk.grading(request["source"], Path(request["filename"]).name, seed, many=bool(request.get("many")))
+        grading = desk.grading(request["source"], Path(request["filename"]).name, seed, many=many)
         outcomes: list[CaseOutcome] = []
 
         def note(case: CaseOutcome) -> None:
@@ -152,7 +153,7 @@ class Judge:
         signal.setitimer(signal.ITIMER_REAL, desk.kata.grading_seconds + SECOND_NET_SECONDS)
         try:
             if plan is not None:
-                runner.replay(runs, plan, patiently=bool(request.get("many")))
+                runner.replay(runs, plan, patiently=many)
             else:
                 runner.run(runs)
             asked = time.monotonic()
@@ -166,7 +167,7 @@ class Judge:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             grading.answer.close()
-        desk.used(plan, many=bool(request.get("many")))
+        desk.used(plan, many=many)
         self._tell({"event": "report", "report": document})
 
     def _document(

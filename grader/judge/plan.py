@@ -13,9 +13,8 @@ from typing import Any
 
 import torch
 
-from grader.judge.arguments import lives_on_a_device
 from grader.judge.cases import Case, Run, planned, variants_of
-from grader.judge.check import Check, Variant, expected_gradients
+from grader.judge.check import Check, Variant
 from grader.judge.entries import missing_parameters
 from grader.judge.expected import Expectation
 from grader.judge.failure import Failure
@@ -23,8 +22,8 @@ from grader.judge.grading import Grading
 from grader.judge.kinds import chosen
 from grader.judge.lanes import Asked, Header, Lane, Local, Tensors
 from grader.judge.numbers import Numbers
+from grader.judge.replies import device_of_results, expected_gradients
 from grader.judge.results import Exchange
-from grader.sandbox.executor import AnswerError
 from grader.sandbox.host import Lost, Reply, Ticket
 from grader.sandbox.wire import Message, Tree
 
@@ -137,18 +136,9 @@ class _Rehearsal:
         """Do what was asked for up to this operation, on the CPU and unwatched."""
         while len(self._replies) <= asked:
             header, tensors = self._open.pop(0)
-            self._replies.append(self._do(header | {"device": "cpu", "trace": None}, tensors))
+            self._replies.append(self._stand_in.reply(header | {"device": "cpu", "trace": None}, tensors))
         reply: Reply = self._replies[asked]
         return reply
-
-    def _do(self, header: Header, tensors: Tensors) -> Reply:
-        try:
-            return self._stand_in.request(header, tensors)
-        except AnswerError as error:
-            return {"kind": "missing", "message": str(error)}, {}
-        except Exception as error:  # noqa: BLE001 - where the case expects an error, the reference raises it
-            bases = [f"{base.__module__}.{base.__qualname__}" for base in type(error).__mro__]
-            return {"kind": "error", "type": type(error).__name__, "message": str(error), "bases": bases}, {}
 
 
 def runs_of(cases: list[Case], families: tuple[str, ...], device: str = "") -> list[Run]:
@@ -190,7 +180,6 @@ def _expected(exchange: Exchange, check: Check, variant: Variant) -> Expectation
         exchange.want, exchange.want_grads = check.reference(exchange)
     if exchange.header["op"] == "build" or not exchange.compared:
         return None
-    on_device = exchange.header["handle"] is not None or any(map(lives_on_a_device, exchange.trees.values()))
-    device = variant.device if on_device and variant.device != "cpu" else ""
     grads = expected_gradients(exchange) if variant.grad else {}
+    device = device_of_results(exchange, variant.device)
     return Expectation(exchange.want, grads, variant.dtype, device, grad=variant.grad)

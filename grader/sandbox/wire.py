@@ -308,15 +308,8 @@ class Unpacker:
         heap, start, sizes = node["t"], node.get("at"), _sizes(node.get("shape"))
         if type(heap) is not str or heap not in self._tensors or type(start) is not int:
             raise WireError("a value points to a tensor that is not there")
-        order = _sizes(node["order"]) if "order" in node else None
-        expand = _sizes(node["expand"]) if "expand" in node else None
-        key = (
-            heap,
-            start,
-            *sizes,
-            order if order is None else tuple(order),
-            expand if expand is None else tuple(expand),
-        )
+        order, expand = (tuple(_sizes(node[name])) if name in node else None for name in ("order", "expand"))
+        key = (heap, start, *sizes, order, expand)
         if key not in self._made:
             length = math.prod(sizes)
             self._left -= length

@@ -1,5 +1,7 @@
 """Where the tool's output goes: a terminal of any width, a pipe, a log, with or without colour."""
 
+from typing import Literal
+
 from rich.console import Console
 from rich.text import Text
 
@@ -7,9 +9,13 @@ from grader.language import _
 from grader.text import clean
 
 
-def console(*, stderr: bool = False) -> Console:
-    """Return a console that takes text as it is: no markup, no emoji codes, no guessed highlights."""
-    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)
+def console(*, stderr: bool = False, plain: bool = False) -> Console:
+    """Return a console that takes text as it is: no markup, no emoji codes, no guessed highlights.
+
+    A ``plain`` one has no colours either.
+    """
+    colours: Literal["auto"] | None = None if plain else "auto"
+    return Console(stderr=stderr, color_system=colours, highlight=False, markup=False, emoji=False)
 
 
 def markdown(target: Console, text: str) -> None:

@@ -252,7 +252,7 @@ class Live:
 
 def _screen(*, plain: bool = False) -> Console:
     """Return a console of the window's size, which may change: variables tell the one of the shell's start at best."""
-    target = Console(color_system=None, highlight=False, markup=False, emoji=False) if plain else console()
+    target = console(plain=plain)
     try:
         columns, rows = os.get_terminal_size(sys.stdout.fileno())
     except OSError:
