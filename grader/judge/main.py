@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import re
 import select
@@ -262,5 +263,6 @@ def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
     if os.getppid() != settings["parent"]:
         return
     torch.set_num_threads(1)
+    gc.enable()
     client, control = socket.socket(fileno=fds["client"]), socket.socket(fileno=fds["control"])
     Judge(client, control, settings).serve(settings["request"])
