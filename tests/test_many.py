@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from grader import catalog
 from grader.dev.answers import known_answers
 from grader.judge.lanes import MOST_DEATHS
+from grader.sandbox import limits
+from grader.server.keeper import descendants
 from grader.session import Request, Session
 
 KATA = catalog.find("masked-softmax")
+SEED = 2017
 KNOWN = [known for known in known_answers(KATA) if known.kind != "stub"]
+FAILS = KATA.reference().replace("weights.masked_fill(~mask, 0.0)", "weights")
 SOURCES = {known.name: known.source for known in KNOWN[::7]} | {
     "does not compile": "def masked_softmax(:\n",
     "raises at import": "raise RuntimeError('not today')\n",
@@ -24,7 +30,7 @@ SOURCES = {known.name: known.source for known in KNOWN[::7]} | {
 def session():
     """A server whose judge has begun with many answers already, so that it grades with a plan."""
     with Session() as session:
-        session.grade(Request(KATA.id, KATA.reference(), KATA.filename), many=True)
+        session.grade(Request(KATA.id, KATA.reference(), KATA.filename, seed=SEED), many=True)
         yield session
 
 
@@ -42,7 +48,7 @@ def ran(report):
 @pytest.mark.parametrize("name", SOURCES)
 def test_one_of_many(session: Session, name: str) -> None:
     """The verdict, the outcome of each case that runs and the named mistake are those of a grading of its own."""
-    request = Request(KATA.id, SOURCES[name], KATA.filename)
+    request = Request(KATA.id, SOURCES[name], KATA.filename, seed=SEED)
     many, alone = (session.grade(request, many=many) for many in (True, False))
     assert many["families"].keys() == alone["families"].keys()
     assert told(many) == told(alone)
@@ -53,7 +59,7 @@ def test_one_of_many(session: Session, name: str) -> None:
 
 def test_what_dies_again_and_again_is_given_up(session: Session) -> None:
     """Each death costs a sandbox; after a dozen of them nothing is learnt from another."""
-    report = session.grade(Request(KATA.id, SOURCES["dies in a call"], KATA.filename))
+    report = session.grade(Request(KATA.id, SOURCES["dies in a call"], KATA.filename, seed=SEED))
     outcomes = [case["outcome"] for case in report["cases"]]
     assert report["verdict"] == "failed"
     assert 3 < outcomes.count("crashed") <= 4 * MOST_DEATHS
@@ -61,3 +67,51 @@ def test_what_dies_again_and_again_is_given_up(session: Session) -> None:
     assert "12 cases; the others are left out" in next(
         c["message"] for c in report["cases"] if c["outcome"] == "skipped"
     )
+
+
+def test_a_failed_answer_is_asked_less(session: Session) -> None:
+    """Its verdict is certain: of each variant a few runs show whether there is something new."""
+    failed = session.grade(Request(KATA.id, FAILS, KATA.filename, seed=SEED), many=True)
+    passed = session.grade(Request(KATA.id, KATA.reference(), KATA.filename, seed=SEED), many=True)
+    assert (failed["verdict"], passed["verdict"]) == ("failed", "passed")
+    assert {case["id"] for case in failed["cases"]} == {case["id"] for case in passed["cases"]}
+    assert 4 < len(ran_derived(failed)) < len(ran_derived(passed))
+
+
+@pytest.mark.parametrize(
+    ("family", "bug"),
+    [
+        ("dtype", "scores = scores.float() if scores.dtype == torch.float16 else scores"),
+        ("grad", "scores = scores.detach()"),
+        ("device", "scores = scores.cpu()"),
+    ],
+)
+def test_a_second_bug_of_a_failed_answer(session: Session, family: str, bug: str) -> None:
+    """What is wrong in a variant besides is found, and then all of its cases run."""
+    source = FAILS.replace("    if ", f"    {bug}\n    if ", 1)
+    assert source != FAILS
+    report = session.grade(Request(KATA.id, source, KATA.filename, seed=SEED), many=True)
+    cases = [case for case in report["cases"] if case["family"] == family and case["outcome"] == "failed"]
+    alone = session.grade(Request(KATA.id, source, KATA.filename, seed=SEED))
+    assert cases
+    assert len(cases) == sum(case["family"] == family and case["outcome"] == "failed" for case in alone["cases"])
+
+
+def ran_derived(report):
+    """Return the derived cases that ran."""
+    return [case for case in report["cases"] if case["family"] in ("dtype", "grad", "device") and not case["relied"]]
+
+
+@pytest.mark.skipif(not limits.LINUX, reason="reads /proc")
+def test_memory_stays_flat(session: Session) -> None:
+    """What a judge makes in a grading does not stay: cycles are collected, too."""
+
+    def after(gradings: int) -> dict[int, int]:
+        for _grading in range(gradings):
+            session.grade(Request(KATA.id, KATA.reference(), KATA.filename, seed=SEED), many=True)
+        return {pid: limits.resident_bytes(pid) for pid in descendants(os.getpid())}
+
+    early, late = after(20), after(30)
+    stayed = early.keys() & late.keys()
+    assert stayed
+    assert max(late[pid] - early[pid] for pid in stayed) < 10 << 20

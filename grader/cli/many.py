@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from grader.cli.attempt import EXIT_CODES, error_report, finished, graded, keep,
 from grader.cli.base import App, Target
 from grader.errors import GraderFailed, UsageError
 from grader.language import _
+from grader.seeds import fresh_seed
 from grader.text import shown
 from grader.workspace import read_answer
 
@@ -87,6 +88,7 @@ def grade_many(app: App, answers: Sequence[Answer], options: Options) -> int:
     from grader import session  # noqa: PLC0415 - after the errors that cost nothing
 
     jobs = min(options.jobs or _cores(), len(answers))
+    options = replace(options, seed=fresh_seed() if options.seed is None else options.seed)
     with session.open() as grader:
         from grader.pool import as_completed  # noqa: PLC0415 - while torch is loading
         from grader.show.many import Bar, Row, summary  # noqa: PLC0415 - likewise

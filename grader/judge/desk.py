@@ -6,7 +6,6 @@ Nothing of an answer is kept.
 from __future__ import annotations
 
 import dataclasses
-import secrets
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Final
@@ -19,6 +18,7 @@ from grader.judge.grading import Grading, Model
 from grader.judge.plan import Plan
 from grader.language import current
 from grader.sandbox.keeper_line import LANES, ONE_LANE, KeeperLine, NoSandboxes
+from grader.seeds import fresh_seed
 
 MOST_WITHOUT_PLAN: Final = 2
 
@@ -152,8 +152,3 @@ def stamp(kata: Kata) -> list[tuple[int, int]]:
     """Return what changes when a file of a kata does."""
     files = sorted((*kata.solution.iterdir(), kata.folder / "kata.toml"))
     return [(file.stat().st_mtime_ns, file.stat().st_size) for file in files if file.is_file()]
-
-
-def fresh_seed() -> int:
-    """Return a seed that nobody can foresee."""
-    return secrets.randbelow(2**31)

@@ -40,6 +40,8 @@ class Prepared:
     """Whether the reference went through all of it."""
     is_special: bool = False
     """Whether the case does something else in this variant than in others."""
+    is_straight: bool = False
+    """Whether what it asks for does not depend on what comes back, so that nobody has to ask in order to judge."""
     at_a_glance: bool = False
     """Whether the expectations alone may accept the run."""
     relies_on: frozenset[int] = frozenset()
@@ -57,6 +59,13 @@ class Prepared:
             elif not expected.met(reply, payload):
                 return False
         return True
+
+    def asked_with(self, tickets: list[Ticket]) -> list[Exchange]:
+        """Return the exchanges of a straight run, asked with these tickets and not yet judged."""
+        asked = [Exchange(e.header, e.trees, e.call, e.names, e.compared, e.key, e.size) for e in self.exchanges]
+        for exchange, prepared, ticket in zip(asked, self.exchanges, tickets, strict=True):
+            exchange.sent, exchange.asked = prepared.sent, ticket
+        return asked
 
     def wanted(self, index: int, carries: list[bool] | None) -> tuple[Tree, dict[str, Any]] | None:
         """Return what the reference returned for a call; None where it is not known (see `Twin`)."""
@@ -170,7 +179,8 @@ def _prepared(run: Run, grading: Grading, stand_in: Local) -> Prepared:
         for exchange in check.exchanges:
             exchange.settled = True  # what it wants is known in a moment; nobody asks the stand-in for it
         result.expected = [_expected(exchange, check, variant) for exchange in check.exchanges]
-        result.at_a_glance = not check.looked and all(exchange.compared for exchange in check.exchanges)
+        result.is_straight = not check.looked
+        result.at_a_glance = result.is_straight and all(exchange.compared for exchange in check.exchanges)
     grading.reference.release(check.handles)
     return result
 

@@ -20,6 +20,10 @@ from grader.sandbox.sentences import in_words
 
 RUNS_AHEAD: Final = 12
 MOST_RESTARTS: Final = 20
+FEW_ARE_ENOUGH: Final = 3
+"""So many runs of a variant show whether it brings something new, where an answer has failed already."""
+
+Ready = tuple[Run, Prepared]
 
 
 class Runner:
@@ -66,18 +70,18 @@ class Runner:
         ahead, left = _parted(runs, plan)
         if patiently:
             self._ask_and_judge([pair for pair in ahead if pair[0].is_main])
-            ahead = [pair for pair in ahead if not pair[0].is_main]
-            worth = _worth_asking([run for run, _ready in ahead], mains)
-            left += [run for run, _ready in ahead if run not in worth]
-            ahead = [pair for pair in ahead if pair[0] in worth]
+            ahead, rest = _worth_asking([pair for pair in ahead if not pair[0].is_main], mains)
+            left += rest
         self._ask_and_judge(ahead)
-        evidence = [run for run, _ready in ahead if not run.is_main]
-        for run in left:
-            self._decide(run, mains.get(run.outcome.case.stream), evidence, mains)
+        evidence: dict[tuple[str, str], list[Run]] = {}
+        for run, _ready in ahead:
+            if not run.is_main:
+                evidence.setdefault(run.variant, []).append(run)
+        self._ask_and_judge([(run, ready) for run, ready in left if not self._decided(run, mains, evidence)])
         self._finish_all()
         self._train(trainings, runs)
 
-    def _ask_and_judge(self, runs: list[tuple[Run, Prepared]]) -> None:
+    def _ask_and_judge(self, runs: list[Ready]) -> None:
         answer = self._grading.answer
         if answer.load_failure is not None:  # there is nobody to ask
             for run, _ready in runs:
@@ -94,20 +98,24 @@ class Runner:
             if not self._skips(run):
                 self._judge(run, ready)
 
-    def _decide(self, run: Run, main: Run | None, evidence: list[Run], mains: dict[str, Run]) -> None:
-        """Decide a run by those of its variant that were asked for; where they leave doubt, ask for it."""
-        chosen = [other for other in evidence if other.variant == run.variant]
+    def _decided(self, run: Run, mains: dict[str, Run], evidence: dict[tuple[str, str], list[Run]]) -> bool:
+        """Decide a run by those of its variant that were asked for, unless they leave doubt."""
+        main, chosen = mains.get(run.outcome.case.stream), evidence.get(run.variant, [])
         failed = [other for other in chosen if other.outcome.outcome != "passed"]
-        explained = all(_fails(mains.get(other.outcome.case.stream)) for other in failed)
         if _fails(main) and failed:  # as expected: it is no new fact that it fails in this variant, too
             assert main is not None
             run.follow(main.outcome)
-            self._close(run)
-        elif chosen and not _fails(main) and explained and (main is not None or not failed):
+        elif (
+            chosen
+            and not _fails(main)
+            and all(_fails(mains.get(other.outcome.case.stream)) for other in failed)
+            and (main is not None or not failed)
+        ):
             run.follow(None)
-            self._close(run)
         else:
-            self._run(run)
+            return False
+        self._close(run)
+        return True
 
     # --- prepared
 
@@ -117,19 +125,20 @@ class Runner:
         replies = Replies(lane, ready, tickets)
         if ready.at_a_glance and all(map(lane.answered, tickets)) and ready.met((t.reply, t.payload) for t in tickets):
             self._passed(run, ready)
-            return
-        if self._begin(run, replies, ready):
+        elif ready.is_straight:
+            outcome.check = self._asked(run, ready, replies)
+            self._finish(run)
+        elif self._begin(run, replies, ready):
             self._finish(run)
         else:
             self._close(run)
 
     def _passed(self, run: Run, ready: Prepared) -> None:
         main = run.outcome
-        lane, tickets = self._grading.answer.lane(main.family), main.tickets
+        lane = self._grading.answer.lane(main.family)
 
         def recall() -> Check:
-            check = self._check(run, Replies(lane, ready, tickets), ready)
-            main.case.function(check, Numbers(self._grading.seed, main.case.stream))
+            check = self._asked(run, ready, lane)
             check.settle()
             self._grading.reference.release(check.handles)
             return check
@@ -139,6 +148,13 @@ class Runner:
             if outcome is not main:
                 outcome.recall = lambda: main.checked  # type: ignore[assignment]
         self._close(run)
+
+    def _asked(self, run: Run, ready: Prepared, backend: Backend) -> Check:
+        """Return the check of a straight run that was asked for: what is left to do is to judge."""
+        check = self._check(run, backend, ready)
+        check.exchanges = ready.asked_with(run.outcome.tickets)
+        check.handles = [exchange.header["handle"] for exchange in check.exchanges if exchange.header["op"] == "build"]
+        return check
 
     # --- one by one
 
@@ -218,25 +234,37 @@ class Runner:
             self._grading.reference.release(run.outcome.check.handles)
 
 
-def _parted(runs: list[Run], plan: Plan) -> tuple[list[tuple[Run, Prepared]], list[Run]]:
+def _parted(runs: list[Run], plan: Plan) -> tuple[list[Ready], list[Ready]]:
     """Part the runs into those that are asked for ahead and those that rely on them."""
     numbers = {run.number for run in runs}
-    ahead: list[tuple[Run, Prepared]] = []
-    left: list[Run] = []
+    ahead: list[Ready] = []
+    left: list[Ready] = []
     for run in sorted(runs, key=lambda run: run.outcome.family == "device"):  # see LANE_OF_FAMILY
         ready = plan.runs[run.number - 1]
         if ready.relies_on and ready.relies_on <= numbers:
-            left.append(run)
+            left.append((run, ready))
         else:
             ahead.append((run, ready))
     return ahead, left
 
 
-def _worth_asking(runs: list[Run], mains: dict[str, Run]) -> list[Run]:
-    """Return the derived runs whose cases passed and, of each variant, one whose case did not."""
-    failing = [run for run in runs if _fails(mains.get(run.outcome.case.stream))]
-    first = {run.variant: run for run in reversed(failing)}
-    return [run for run in runs if run not in failing or first[run.variant] is run]
+def _worth_asking(runs: list[Ready], mains: dict[str, Run]) -> tuple[list[Ready], list[Ready]]:
+    """Part derived runs into those that are asked for and the others.
+
+    The first are those whose cases passed (a few of each variant, once the verdict is certain) and, of each variant,
+    one whose case did not.
+    """
+    certain = any(map(_fails, mains.values()))
+    variants: dict[tuple[str, str], list[Ready]] = {}
+    for pair in runs:
+        variants.setdefault(pair[0].variant, []).append(pair)
+    worth: list[Run] = []
+    for members in variants.values():
+        failing = [run for run, _ready in members if _fails(mains.get(run.outcome.case.stream))]
+        passing = [run for run, _ready in members if run not in failing]
+        step = max(1, len(passing) // FEW_ARE_ENOUGH) if certain else 1
+        worth += failing[:1] + passing[::step]
+    return [pair for pair in runs if pair[0] in worth], [pair for pair in runs if pair[0] not in worth]
 
 
 def _fails(main: Run | None) -> bool:

@@ -5,11 +5,13 @@ Only code of our own runs, and nothing of it is kept.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import torch
 
 from grader.probes import simdevice
+from grader.sandbox import limits
 from grader.sandbox.executor import Executor
 from grader.sandbox.wire import Packer, dtype_name, load, save
 
@@ -33,14 +35,37 @@ class Warm(nn.Module):
 """
 
 
+_FORWARD: Final[tuple[dict[str, Any], ...]] = (
+    {"trace": {"forbidden": [], "allowed": []}, "inputs": True},
+    {"dtype": torch.bfloat16},
+    {"dtype": torch.float16},
+    {"dtype": torch.float64},
+)
+
+
 def warm_up(*, device: bool) -> None:
     """Go once through what most gradings do; ``device``: on the simulated device as well."""
-    executor = Executor("warm-up")
-    executor.load(_SOURCE)
-    ways: list[dict[str, Any]] = [{"trace": {"forbidden": [], "allowed": []}, "inputs": True}]
-    ways += [{"dtype": torch.bfloat16}, {"dtype": torch.float16}, {"dtype": torch.float64, "grad": True}]
+    ways: list[dict[str, Any]] = [*_FORWARD, {"dtype": torch.float64, "grad": True}]
     if device and not simdevice.available():
         ways.append({"device": simdevice.NAME})
+    _go_through(ways)
+
+
+def warm_up_for_forks() -> bool:
+    """Do what processes that are forked from this one inherit, on the simulated device as well.
+
+    Nothing is differentiated: that would settle once and for all which devices autograd knows. Returns whether this
+    process still has a single thread.
+    """
+    torch.set_num_threads(1)
+    simdevice.register()
+    _go_through([*_FORWARD, {"device": simdevice.NAME}])
+    return limits.threads() == 1
+
+
+def _go_through(ways: Iterable[dict[str, Any]]) -> None:
+    executor = Executor("warm-up")
+    executor.load(_SOURCE)
     for way in ways:
         _go(executor, **way)
 

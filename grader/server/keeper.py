@@ -8,6 +8,7 @@ folder is removed.
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import selectors
 import shutil
@@ -55,8 +56,11 @@ class Keeper:
 
         A process of its own must do there.
         """
-        real = self._request.get("device", "") not in ("", "cpu", "sim")
-        return [] if real else self._settings["layers"]
+        return [] if self._has_real_device else self._settings["layers"]
+
+    @property
+    def _has_real_device(self) -> bool:
+        return self._request.get("device", "") not in ("", "cpu", "sim")
 
     def run(self) -> None:
         """Serve the judge until it ends or the client goes away; then leave nothing behind."""
@@ -68,6 +72,16 @@ class Keeper:
                     pass
             finally:
                 self._end()
+
+    def prepare_for_many(self) -> None:
+        """Do once what each of many sandboxes would do, where they are forked from here and so need not do it."""
+        if self._settings["model"] != "fork" or self._has_real_device:
+            return
+        from grader.sandbox.warmup import warm_up_for_forks  # noqa: PLC0415 - torch
+
+        if not warm_up_for_forks():
+            self._settings = self._settings | {"model": "fresh"}
+        gc.freeze()
 
     def _serve(self, ready: set[Any]) -> bool:
         if self._lifeline in ready:  # nothing is ever said on it: the client hung up
@@ -220,4 +234,7 @@ def main(settings: dict[str, Any], fds: launch.Fds) -> None:
     except (EOFError, OSError):
         return
     remove_stale_scratch(settings["tmp"])
-    Keeper(settings, client, lifeline, request).run()
+    keeper = Keeper(settings, client, lifeline, request)
+    if request.get("many"):
+        keeper.prepare_for_many()
+    keeper.run()

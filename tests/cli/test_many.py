@@ -225,3 +225,15 @@ def test_the_pool_ends_when_nobody_listens():
     assert len(begun) <= 4
     with pytest.raises(ZeroDivisionError):
         list(as_completed([1, 0], lambda item: 1 / item, jobs=1, stop=lambda: None))
+
+
+def test_all_get_the_same_inputs(tool, files):
+    """One seed is drawn for all of them, another one in the next run; `--seed` says which."""
+    texts = {f"answer_{number}": "pass" for number in range(4)}
+    options = [*files(**texts), "--json", "--jobs", "2"]
+    runs = [lines(tool("grade", "second", *options).stdout) for _run in range(2)]
+    first, second = ({report["seed"] for report in run.values()} for run in runs)
+    assert len(first) == len(second) == 1
+    assert first != second
+    chosen = lines(tool("grade", "second", *options, "--seed", "5").stdout)
+    assert {report["seed"] for report in chosen.values()} == {5}
