@@ -6,10 +6,8 @@ nothing, for which `nn.MultiheadAttention` gives NaN, follow the contract: weigh
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import math
-import types
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,18 +17,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - as everyone writes it
 
 from grader import catalog
+from tests.references import reference
 
 F64 = {"dtype": torch.float64}
 TOLERANCE = 1e-10
-
-
-def reference(kata: str) -> types.ModuleType:
-    """Load the reference of a kata as a module of its own."""
-    path = catalog.find(kata).solution / "reference.py"
-    spec = importlib.util.spec_from_file_location(f"reference_of_{kata.replace('-', '_')}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def agree(*pairs: tuple[Tensor, Tensor]) -> None:

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import types
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from grader import catalog
+from tests.references import agree, reference
 
 Vector = list[float]
-
-
-def reference(kata: str) -> types.ModuleType:
-    """Load the reference of a kata as a module of its own."""
-    path = catalog.find(kata).solution / "reference.py"
-    spec = importlib.util.spec_from_file_location(f"reference_of_{kata.replace('-', '_')}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def times(matrix: Tensor, vector: Vector, bias: Tensor | None = None) -> Vector:
@@ -86,11 +75,6 @@ def random_case(layers: int) -> tuple[nn.Module, Tensor, Tensor, Tensor]:
     own = reference("bahdanau-decoder").Seq2SeqAttentionDecoder(6, 3, 4, layers).double()
     outputs, hidden = torch.randn(3, 5, 4, dtype=torch.float64), torch.randn(layers, 3, 4, dtype=torch.float64)
     return own, torch.randint(0, 6, (3, 4)), outputs, hidden
-
-
-def agree(got: Tensor, want: Tensor) -> None:
-    """Check shape, dtype and values to 1e-10."""
-    torch.testing.assert_close(got, want, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("steps", [[4], [1, 3], [1, 1, 1, 1]])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import types
 from collections.abc import Callable
 
 import pytest
@@ -11,29 +9,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812 - as everyone writes it
 
-from grader import catalog
+from tests.references import agree, reference
 
 F64 = {"dtype": torch.float64}
-
-
-def reference() -> types.ModuleType:
-    """Load the reference as a module of its own."""
-    path = catalog.find("encoder-block").solution / "reference.py"
-    spec = importlib.util.spec_from_file_location("reference_of_encoder_block", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def agree(got: Tensor, want: Tensor) -> None:
-    """Check shape, dtype and values."""
-    torch.testing.assert_close(got, want, rtol=1e-10, atol=1e-10)
 
 
 def pair(width: int, heads: int, d_ff: int, dropout: float = 0.0) -> tuple[nn.Module, nn.TransformerEncoderLayer]:
     """Return our block, with norms that do something, and PyTorch's post-norm layer with the same weights."""
     torch.manual_seed(7)
-    own = reference().EncoderBlock(width, heads, d_ff, dropout).double()
+    own = reference("encoder-block").EncoderBlock(width, heads, d_ff, dropout).double()
     twin = nn.TransformerEncoderLayer(width, heads, d_ff, dropout=dropout, batch_first=True, norm_first=False, **F64)
     layers = [own.attention.W_q, own.attention.W_k, own.attention.W_v]
     with torch.no_grad():

@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import types
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional as F  # noqa: N812 - as everyone writes it
 
-from grader import catalog
+from tests.references import agree, reference
 
 F64 = {"dtype": torch.float64}
-
-
-def reference() -> types.ModuleType:
-    """Load the reference as a module of its own."""
-    path = catalog.find("ffn").solution / "reference.py"
-    spec = importlib.util.spec_from_file_location("reference_of_ffn", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def agree(got: Tensor, want: Tensor) -> None:
-    """Check shape, dtype and values."""
-    torch.testing.assert_close(got, want, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("d_out", [None, 3])
 def test_by_hand(d_out: int | None) -> None:
     """Plain Python for each token."""
     torch.manual_seed(7)
-    own = reference().PositionWiseFFN(5, 8, d_out).double().eval()
+    own = reference("ffn").PositionWiseFFN(5, 8, d_out).double().eval()
     x = 2 * torch.randn(2, 3, 5, **F64)
     got = own(x)
     assert got.shape == (2, 3, d_out or 5)
@@ -53,7 +37,7 @@ def test_by_hand(d_out: int | None) -> None:
 def test_gradients(shape: tuple[int, ...]) -> None:
     """`nn.Sequential(Linear, ReLU, Linear)`: values and the gradients of tokens and parameters."""
     torch.manual_seed(7)
-    own = reference().PositionWiseFFN(5, 8, 4).double()
+    own = reference("ffn").PositionWiseFFN(5, 8, 4).double()
     twin = nn.Sequential(nn.Linear(5, 8, **F64), nn.ReLU(), nn.Linear(8, 4, **F64))
     twin[0].load_state_dict(own.dense1.state_dict())
     twin[2].load_state_dict(own.dense2.state_dict())
@@ -71,7 +55,7 @@ def test_gradients(shape: tuple[int, ...]) -> None:
 def test_dropout(rate: float) -> None:
     """In training the second layer gets what `F.dropout` makes of the hidden layer from the same generator."""
     torch.manual_seed(7)
-    own = reference().PositionWiseFFN(5, 8, dropout=rate).double().train()
+    own = reference("ffn").PositionWiseFFN(5, 8, dropout=rate).double().train()
     x = torch.randn(2, 3, 5, **F64)
     torch.manual_seed(1)
     got = own(x)

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import types
-
 import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812 - as everyone writes it
 
-from grader import catalog
+from tests.references import reference
 
 TOLERANCE = 1e-10
-
-
-def reference() -> types.ModuleType:
-    """Load the reference as a module of its own."""
-    path = catalog.find("flash-attention").solution / "reference.py"
-    spec = importlib.util.spec_from_file_location("reference_of_flash_attention", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize("block_size", [1, 2, 3, 7, 64])
@@ -33,7 +21,7 @@ def test_flash_attention(n: int, m: int, causal: bool, block_size: int) -> None:
     shapes = [(2, 3, n, 5), (2, 3, m, 5), (2, 3, m, 4)]
     inputs = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
     mask = torch.tensor([[not causal or j <= m - n + i for j in range(m)] for i in range(n)])
-    got = reference().flash_attention(*inputs, block_size, causal)
+    got = reference("flash-attention").flash_attention(*inputs, block_size, causal)
     want = F.scaled_dot_product_attention(*inputs, attn_mask=mask)
     torch.testing.assert_close(got, want, rtol=TOLERANCE, atol=TOLERANCE)
     weights = torch.randn_like(want)

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
-import types
 
 import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812 - as everyone writes it
 
-from grader import catalog
+from tests.references import reference
 
 TOLERANCE = 1e-10
-
-
-def reference(kata: str) -> types.ModuleType:
-    """Load the reference of a kata as a module of its own."""
-    path = catalog.find(kata).solution / "reference.py"
-    spec = importlib.util.spec_from_file_location(f"reference_of_{kata.replace('-', '_')}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize(

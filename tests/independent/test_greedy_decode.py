@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import types
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from grader import catalog
-
-
-def reference(kata: str) -> types.ModuleType:
-    """Load the reference of a kata as a module of its own."""
-    path = catalog.find(kata).solution / "reference.py"
-    spec = importlib.util.spec_from_file_location(f"reference_of_{kata.replace('-', '_')}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from tests.references import reference
 
 
 class Model(nn.Module):

@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import types
-
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional as F  # noqa: N812 - as everyone writes it
 
-from grader import catalog
+from tests.references import agree, reference
 
 F64 = {"dtype": torch.float64}
-
-
-def reference() -> types.ModuleType:
-    """Load the reference as a module of its own."""
-    path = catalog.find("layer-norm").solution / "reference.py"
-    spec = importlib.util.spec_from_file_location("reference_of_layer_norm", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def agree(got: Tensor, want: Tensor) -> None:
-    """Check shape, dtype and values."""
-    torch.testing.assert_close(got, want, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("eps", [1e-5, 0.3])
@@ -37,7 +20,7 @@ def test_function(shape: tuple[int, ...], scale: float, eps: float) -> None:
     torch.manual_seed(7)
     x = (scale * (torch.randn(*shape, **F64) + 0.5)).requires_grad_()
     weight, bias = (torch.randn(shape[-1], **F64).requires_grad_() for _ in range(2))
-    got = reference().layer_norm(x, weight, bias, eps)
+    got = reference("layer-norm").layer_norm(x, weight, bias, eps)
     want = F.layer_norm(x, shape[-1:], weight, bias, eps)
     agree(got, want)
     cotangent = torch.randn(*shape, **F64)
@@ -51,7 +34,7 @@ def test_function(shape: tuple[int, ...], scale: float, eps: float) -> None:
 def test_module() -> None:
     """`nn.LayerNorm` as it is built, and with the same weights."""
     torch.manual_seed(7)
-    own, twin = reference().LayerNorm(6).double(), nn.LayerNorm(6, **F64)
+    own, twin = reference("layer-norm").LayerNorm(6).double(), nn.LayerNorm(6, **F64)
     x = torch.randn(2, 3, 6, **F64)
     agree(own(x), twin(x))
     twin.load_state_dict({name: value + torch.randn_like(value) for name, value in own.state_dict().items()})
@@ -66,7 +49,7 @@ def test_other_dtypes(dtype: torch.dtype) -> None:
     for offset, scale in ((0.0, 2e3), (64.0, 1.5), (0.0, 3e-3)):
         x = (offset + scale * torch.randn(4, 3, 8)).to(dtype)
         weight, bias = torch.randn(8).to(dtype), torch.randn(8).to(dtype)
-        got = reference().layer_norm(x, weight, bias)
+        got = reference("layer-norm").layer_norm(x, weight, bias)
         want = F.layer_norm(x.double(), (8,), weight.double(), bias.double())
         assert got.dtype == dtype
         torch.testing.assert_close(got.double(), want, rtol=2 * torch.finfo(dtype).eps, atol=2e-5)

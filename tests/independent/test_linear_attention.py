@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import math
-import types
 
 import pytest
 import torch
 from torch import Tensor
 
-from grader import catalog
+from tests.references import reference
 
 TOLERANCE = 1e-10
-
-
-def reference() -> types.ModuleType:
-    """Load the reference as a module of its own."""
-    path = catalog.find("linear-attention").solution / "reference.py"
-    spec = importlib.util.spec_from_file_location("reference_of_linear_attention", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def weight(query: list[float], key: list[float]) -> float:
@@ -49,7 +38,7 @@ def by_hand(q: Tensor, k: Tensor, v: Tensor, causal: bool, eps: float) -> Tensor
 def test_linear_attention(n: int, m: int, causal: bool, eps: float) -> None:
     """Values are those of the loops."""
     q, k, v = (torch.randn(2, 3, *size, dtype=torch.float64) for size in ((n, 5), (m, 5), (m, 4)))
-    got = reference().linear_attention(q, k, v, causal, eps)
+    got = reference("linear-attention").linear_attention(q, k, v, causal, eps)
     torch.testing.assert_close(got, by_hand(q, k, v, causal, eps), rtol=TOLERANCE, atol=TOLERANCE)
 
 
@@ -57,4 +46,4 @@ def test_linear_attention(n: int, m: int, causal: bool, eps: float) -> None:
 def test_gradients(causal: bool) -> None:
     """Gradients are those of finite differences."""
     inputs = [torch.randn(1, 2, 3, size, dtype=torch.float64, requires_grad=True) for size in (3, 3, 2)]
-    assert torch.autograd.gradcheck(lambda *x: reference().linear_attention(*x, causal), inputs)
+    assert torch.autograd.gradcheck(lambda *x: reference("linear-attention").linear_attention(*x, causal), inputs)

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
-import types
 
 import pytest
 import torch
-from torch import Tensor
 from torch.nn import functional as F  # noqa: N812 - as everyone writes it
 
-from grader import catalog
+from tests.references import agree, reference
 
 F64 = {"dtype": torch.float64}
-
-
-def reference() -> types.ModuleType:
-    """Load the reference as a module of its own."""
-    path = catalog.find("rms-norm").solution / "reference.py"
-    spec = importlib.util.spec_from_file_location("reference_of_rms_norm", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def agree(got: Tensor, want: Tensor) -> None:
-    """Check shape, dtype and values."""
-    torch.testing.assert_close(got, want, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("eps", [1e-6, 0.3])
@@ -38,7 +21,7 @@ def test_function(shape: tuple[int, ...], scale: float, eps: float) -> None:
     torch.manual_seed(7)
     x = (scale * (torch.randn(*shape, **F64) + 0.5)).requires_grad_()
     weight = torch.randn(shape[-1], **F64).requires_grad_()
-    got = reference().rms_norm(x, weight, eps)
+    got = reference("rms-norm").rms_norm(x, weight, eps)
     want = F.rms_norm(x, shape[-1:], weight, eps)
     agree(got, want)
     cotangent = torch.randn(*shape, **F64)
@@ -54,7 +37,7 @@ def test_by_hand() -> None:
     x, weight = 1e-3 * torch.randn(4, 6, **F64), torch.randn(6, **F64)
     x[2] = 0.0
     rows = [[value / math.sqrt(math.fsum(v * v for v in row) / 6 + 1e-6) for value in row] for row in x.tolist()]
-    agree(reference().rms_norm(x, weight), torch.tensor(rows, **F64) * weight)
+    agree(reference("rms-norm").rms_norm(x, weight), torch.tensor(rows, **F64) * weight)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
@@ -63,7 +46,7 @@ def test_other_dtypes(dtype: torch.dtype) -> None:
     torch.manual_seed(7)
     for scale in (1.0, 2e3, 1e-3):
         x, weight = (scale * torch.randn(4, 3, 8)).to(dtype), torch.randn(8).to(dtype)
-        got = reference().rms_norm(x, weight)
+        got = reference("rms-norm").rms_norm(x, weight)
         want = F.rms_norm(x.double(), (8,), weight.double(), 1e-6)
         assert got.dtype == dtype
         torch.testing.assert_close(got.double(), want, rtol=2 * torch.finfo(dtype).eps, atol=1e-6)

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import types
-
 import pytest
 import torch
 from torch.nn import functional as F  # noqa: N812 - as everyone writes it
 
-from grader import catalog
+from tests.references import reference
 
 TOLERANCE = 1e-10
-
-
-def reference() -> types.ModuleType:
-    """Load the reference as a module of its own."""
-    path = catalog.find("sliding-window").solution / "reference.py"
-    spec = importlib.util.spec_from_file_location("reference_of_sliding_window", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize("window", [1, 2, 3, 6, 7, 8, 30])
@@ -30,7 +18,7 @@ def test_sliding_window(n: int, m: int, window: int) -> None:
     shapes = [(2, 3, n, 5), (2, 3, m, 5), (2, 3, m, 4)]
     inputs = [torch.randn(shape, dtype=torch.float64, requires_grad=True) for shape in shapes]
     band = torch.tensor([[0 <= m - n + i - j < window for j in range(m)] for i in range(n)])
-    got = reference().sliding_window_attention(*inputs, window)
+    got = reference("sliding-window").sliding_window_attention(*inputs, window)
     want = F.scaled_dot_product_attention(*inputs, attn_mask=band)
     torch.testing.assert_close(got, want, rtol=TOLERANCE, atol=TOLERANCE)
     weights = torch.randn_like(want)

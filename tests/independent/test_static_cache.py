@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import types
-
 import pytest
 import torch
 
-from grader import catalog
-
-
-def reference() -> types.ModuleType:
-    """Load the reference as a module of its own."""
-    path = catalog.find("static-cache").solution / "reference.py"
-    spec = importlib.util.spec_from_file_location("reference_of_static_cache", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from tests.references import reference
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
 @pytest.mark.parametrize("chunks", [[7], [1] * 7, [4, 1, 2], [3, 3]])
 def test_static_cache(chunks: list[int], dtype: torch.dtype) -> None:
     """Every prefix is the concatenation of what was stored, bit for bit, before and after a reset."""
-    cache = reference().StaticKVCache(2, 3, 7, 4, dtype=dtype, device="cpu")
+    cache = reference("static-cache").StaticKVCache(2, 3, 7, 4, dtype=dtype, device="cpu")
     for _ in range(2):
         stored: tuple[list[torch.Tensor], list[torch.Tensor]] = ([], [])
         for n in chunks:
@@ -41,7 +29,7 @@ def test_static_cache(chunks: list[int], dtype: torch.dtype) -> None:
 
 def test_too_many_tokens_change_nothing() -> None:
     """After a refusal the cache goes on as if nothing had been asked of it."""
-    cache = reference().StaticKVCache(1, 2, 4, 3)
+    cache = reference("static-cache").StaticKVCache(1, 2, 4, 3)
     first, rest = torch.randn(1, 2, 3, 3), torch.randn(1, 2, 1, 3)
     cache.update(first, -first)
     with pytest.raises(ValueError, match="do not fit"):

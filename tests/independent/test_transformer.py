@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import math
-import types
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from grader import catalog
+from tests.references import agree, reference
 
 F64 = {"dtype": torch.float64}
-
-
-def reference() -> types.ModuleType:
-    """Load the reference as a module of its own."""
-    path = catalog.find("transformer").solution / "reference.py"
-    spec = importlib.util.spec_from_file_location("reference_of_transformer", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def agree(got: Tensor, want: Tensor) -> None:
-    """Check shape, dtype and values."""
-    torch.testing.assert_close(got, want, rtol=1e-10, atol=1e-10)
 
 
 def table(length: int, width: int) -> Tensor:
@@ -89,7 +73,7 @@ class Twin(nn.Module):
 def models(pad_id: int = 0) -> tuple[nn.Module, Twin]:
     """Return our model, with norms and biases that do something, and PyTorch's with the same weights."""
     torch.manual_seed(7)
-    own = reference().Transformer(11, 13, 8, 2, 12, 2, max_len=20, pad_id=pad_id).double()
+    own = reference("transformer").Transformer(11, 13, 8, 2, 12, 2, max_len=20, pad_id=pad_id).double()
     with torch.no_grad():
         for parameter in own.parameters():
             if parameter.dim() == 1:
@@ -145,7 +129,7 @@ def test_empty_source() -> None:
 def test_it_learns_to_reverse() -> None:
     """Trained for a moment the model writes the source backwards, step by step."""
     torch.manual_seed(7)
-    own = reference().Transformer(8, 9, 32, 4, 64, 1, max_len=8)
+    own = reference("transformer").Transformer(8, 9, 32, 4, 64, 1, max_len=8)
     optimiser = torch.optim.Adam(own.parameters(), lr=3e-3)
     begin = 8
 

@@ -2,36 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
-import types
 from pathlib import Path
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional as F  # noqa: N812 - as everyone writes it
 
 from grader import catalog
+from tests.references import agree, reference
 
 SIZES = {"translate": (11, 13, 16, 4, 24, 2), "translate-rnn": (11, 13, 6, 10, 2)}
 EARLIER = {"translate": ("transformer", "class Transformer("), "translate-rnn": ("bahdanau-decoder", "class Seq2Seq")}
 SRC = torch.tensor([[3, 7, 5, 2, 0], [9, 2, 0, 0, 0], [4, 4, 8, 6, 2]])
 TGT = torch.tensor([[1, 5, 12, 2], [1, 2, 0, 0], [1, 7, 2, 0]])
 BOS, NEVER, LENGTH = 1, 13, 7
-
-
-def reference(kata: str) -> types.ModuleType:
-    """Load the reference of a kata as a module of its own."""
-    path = catalog.find(kata).solution / "reference.py"
-    spec = importlib.util.spec_from_file_location(f"reference_of_{kata.replace('-', '_')}", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def agree(got: Tensor, want: Tensor) -> None:
-    """Check shape, dtype and values to 1e-10."""
-    torch.testing.assert_close(got, want, rtol=1e-10, atol=1e-10)
 
 
 @pytest.fixture(params=SIZES)
