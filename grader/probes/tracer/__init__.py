@@ -80,10 +80,16 @@ class _Recorder:
     def __init__(self, filename: str, rules: Rules) -> None:
         self.calls: list[Call] = []
         self._filename, self._rules = filename, rules
+        self.names = rules.names
         self._inside = threading.local()  # set while a recorded call runs: what it calls itself is no second call
 
     def function_name(self, function: Any) -> str | None:
-        """Return the name to report a torch function under, None if it may be called."""
+        """Return the name to report a torch function under, None if it may be called; remembered in ``names``."""
+        name = self._function_name(function)
+        self.names[function] = name
+        return name
+
+    def _function_name(self, function: Any) -> str | None:
         if isinstance(function, (OpOverload, OpOverloadPacket)):
             base = str(function).removeprefix("aten.").partition(".")[0]
             return f"torch.ops.{function}" if self._rules.of_operator(base) else None
@@ -141,11 +147,14 @@ class _FunctionMode(TorchFunctionMode):
 
     def __init__(self, recorder: _Recorder) -> None:
         super().__init__()
-        self._recorder = recorder
+        self._recorder, self._names = recorder, recorder.names
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         del types
-        name = self._recorder.function_name(func)
+        try:
+            name = self._names[func]
+        except KeyError:
+            name = self._recorder.function_name(func)
         if name is None:
             return func(*args, **(kwargs or {}))
         return self._recorder.run(name, func, args, kwargs or {})

@@ -57,6 +57,8 @@ class Rules:
     codes: dict[CodeType, Rule | None] = field(default_factory=dict)
     packages: list[tuple[str, Rule]] = field(default_factory=list)
     operators: list[tuple[str, str]] = field(default_factory=list)
+    names: dict[Any, str | None] = field(default_factory=dict)
+    """Under which name each torch function that was met is reported, None where it may be called."""
     _known_operators: dict[str, str | None] = field(default_factory=dict)
 
     def of_code(self, code: CodeType) -> Rule | None:
