@@ -7,7 +7,7 @@ from pathlib import Path
 CUT = "… [cut]"
 
 # Whole escape sequences go: colours, cursor moves, window titles, hyperlinks, clipboard writes.
-_SEQUENCES = re.compile(
+_SEQUENCES = (
     r"[\x1b]\[[0-?]*[ -/]*[@-~]"
     r"|\x9b[0-?]*[ -/]*[@-~]"
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c\n]{0,1000}(?:\x07|\x1b\\|\x9c)?"
@@ -16,7 +16,7 @@ _SEQUENCES = re.compile(
 
 # What is left and would act on a terminal or hide what a reader sees: control characters, format characters (all that
 # change the direction of text, but not the two joiners that scripts and emoji need), line separators, surrogates.
-_UNSAFE = re.compile(
+_UNSAFE = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u06dd\u070f\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ud800-\udfff\ufeff\ufff9-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
 )
@@ -24,7 +24,7 @@ _UNSAFE = re.compile(
 # What a line may be broken between: words and wide characters, with what opens and closes around them.
 # ruff: noqa: RUF001 - Chinese punctuation is meant
 _WIDE = r"\u2e80-\u303f\u3400-\u9fff\uff00-\uffef\u201c\u201d\u2026\u2014"
-_PIECES = re.compile(rf"[（《“「\[(]*(?:[{_WIDE}]|[^\s{_WIDE}]+)[，。；：、！？）」』》”…—]* *| +")
+_PIECES = rf"[（《“「\[(]*(?:[{_WIDE}]|[^\s{_WIDE}]+)[，。；：、！？）」』》”…—]* *| +"
 
 
 def clean(text: str | bytes, limit: int = 4000) -> str:
@@ -35,9 +35,11 @@ def clean(text: str | bytes, limit: int = 4000) -> str:
     """
     if isinstance(text, bytes):
         text = text[: 64 * limit].decode("utf-8", "backslashreplace")
+    if len(text) <= limit and text.isascii() and text.isprintable():
+        return text  # most are, and to compile the patterns takes longer than all the rest
     whole = len(text) <= 16 * limit
     text = text[: 16 * limit].replace("\r\n", "\n").replace("\r", "\n")
-    text = _UNSAFE.sub(_written_out, _SEQUENCES.sub("", text))
+    text = re.sub(_UNSAFE, _written_out, re.sub(_SEQUENCES, "", text))
     if whole and len(text) <= limit:
         return text
     return text[: max(0, limit - len(CUT))] + CUT[:limit]
@@ -67,7 +69,7 @@ def lines(text: str, width: int) -> list[str]:
     Punctuation stays with what it opens or closes.
     """
     broken, line = [], ""
-    for piece in _PIECES.findall(text.replace("\n", " ")):
+    for piece in re.findall(_PIECES, text.replace("\n", " ")):
         if not line or cells(line) + cells(piece.rstrip()) <= width:
             line += piece
         else:
