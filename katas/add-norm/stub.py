@@ -1,5 +1,6 @@
 """Add and norm: the residual connection around a sublayer, and the norm behind it."""
 
+import torch
 from torch import Tensor, nn
 
 

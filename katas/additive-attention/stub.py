@@ -1,5 +1,6 @@
 """Additive attention: a small network scores each pair of query and key."""
 
+import torch
 from torch import Tensor, nn
 
 

@@ -1,5 +1,6 @@
 """Cross-attention with one head: one sequence looks at another."""
 
+import torch
 from torch import Tensor, nn
 
 

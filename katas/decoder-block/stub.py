@@ -1,5 +1,6 @@
 """One decoder block of the Transformer, with a cache for its self-attention."""
 
+import torch
 from torch import Tensor, nn
 
 Cache = tuple[Tensor, Tensor]

@@ -1,5 +1,6 @@
 """One encoder block of the Transformer."""
 
+import torch
 from torch import Tensor, nn
 
 

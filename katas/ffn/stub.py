@@ -1,5 +1,6 @@
 """Position-wise feed-forward network: the same two layers for every token."""
 
+import torch
 from torch import Tensor, nn
 
 

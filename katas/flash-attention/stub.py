@@ -1,5 +1,6 @@
 """Softmax attention block by block, without the matrix of scores."""
 
+import torch
 from torch import Tensor
 
 

@@ -1,5 +1,6 @@
 """Heads folded into the batch: single-head attention code then computes many heads without knowing it."""
 
+import torch
 from torch import Tensor
 
 

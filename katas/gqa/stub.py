@@ -1,5 +1,6 @@
 """Grouped-query attention."""
 
+import torch
 from torch import Tensor, nn
 
 

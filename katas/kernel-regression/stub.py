@@ -1,5 +1,6 @@
 """Nadaraya-Watson kernel regression: attention before it had the name."""
 
+import torch
 from torch import Tensor, nn
 
 

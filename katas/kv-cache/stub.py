@@ -1,5 +1,6 @@
 """Causal self-attention with a cache of keys and values."""
 
+import torch
 from torch import Tensor, nn
 
 Cache = tuple[Tensor, Tensor]

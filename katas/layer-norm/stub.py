@@ -1,5 +1,6 @@
 """Layer normalisation: every token at zero mean and unit variance over its own features."""
 
+import torch
 from torch import Tensor, nn
 
 

@@ -1,5 +1,6 @@
 """Learned positions: a trained vector for each place in the sequence."""
 
+import torch
 from torch import Tensor, nn
 
 

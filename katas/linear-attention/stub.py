@@ -1,5 +1,6 @@
 """Attention whose cost grows with the number of tokens, not with its square."""
 
+import torch
 from torch import Tensor
 
 

@@ -1,5 +1,6 @@
 """Masks of three dialects, translated into one: True = this key may be attended to."""
 
+import torch
 from torch import Tensor
 
 

@@ -1,5 +1,6 @@
 """Masked softmax: attention weights over the visible keys only."""
 
+import torch
 from torch import Tensor
 
 

@@ -1,5 +1,6 @@
 """Multi-head attention."""
 
+import torch
 from torch import Tensor, nn
 
 

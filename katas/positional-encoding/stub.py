@@ -1,5 +1,6 @@
 """Sinusoidal positional encoding: telling a model where a token stands."""
 
+import torch
 from torch import Tensor, nn
 
 

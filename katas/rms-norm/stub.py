@@ -1,5 +1,6 @@
 """Root mean square normalisation: layer norm without the mean."""
 
+import torch
 from torch import Tensor
 
 

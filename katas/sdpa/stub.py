@@ -1,5 +1,6 @@
 """Scaled dot-product attention."""
 
+import torch
 from torch import Tensor
 
 

@@ -1,5 +1,6 @@
 """Self-attention with one head: a sequence looks at itself."""
 
+import torch
 from torch import Tensor, nn
 
 

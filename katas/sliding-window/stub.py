@@ -1,5 +1,6 @@
 """Causal attention in which a query sees the last few keys only."""
 
+import torch
 from torch import Tensor
 
 

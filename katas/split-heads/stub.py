@@ -1,5 +1,6 @@
 """Split a sequence into heads, and put it together again."""
 
+import torch
 from torch import Tensor
 
 

@@ -1,5 +1,6 @@
 """A language model in one file: embeddings, blocks of causal attention and feed-forward, head and loss."""
 
+import torch
 from torch import Tensor, nn
 
 

@@ -1,5 +1,6 @@
 """Top-p filtering: only the nucleus of the distribution may be drawn."""
 
+import torch
 from torch import Tensor
 
 

@@ -1,5 +1,6 @@
 """The Transformer: an encoder, a decoder, and decoding step by step."""
 
+import torch
 from torch import Tensor, nn
 
 LayerCache = tuple[Tensor, Tensor]

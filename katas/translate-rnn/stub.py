@@ -1,5 +1,6 @@
 """English to French: your own recurrent decoder with attention, an encoder for it, the loss, and greedy translation."""
 
+import torch
 from torch import Tensor, nn
 
 # Your Seq2SeqAttentionDecoder stands above this line: `kata start translate-rnn` copies it from your answer to the kata

@@ -1,5 +1,6 @@
 """English to French: your own Transformer, its loss, and greedy translation."""
 
+import torch
 from torch import Tensor, nn
 
 # Your Transformer stands above this line: `kata start translate` copies it from your answer to the kata transformer

@@ -1,5 +1,6 @@
 """Masked softmax by lengths: each sequence, or each query, sees the first so many keys."""
 
+import torch
 from torch import Tensor
 
 
