@@ -45,6 +45,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         items[place] = item
 
 
+def pytest_runtest_setup() -> None:
+    """Let torch work in one thread: as many tests run at once as there are processors, and threads that wait spin."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(1)
+
+
 # What may be English in text for a Chinese reader; each is taken out before sentences are looked for.
 CODE = (
     r"(?s)```.*?```|`[^`\n]*`",

@@ -111,7 +111,7 @@ def test_memory_stays_flat(session: Session) -> None:
             session.grade(Request(KATA.id, KATA.reference(), KATA.filename, seed=SEED), many=True)
         return {pid: limits.resident_bytes(pid) for pid in descendants(os.getpid())}
 
-    early, late = after(20), after(30)
+    early, late = after(10), after(20)
     stayed = early.keys() & late.keys()
     assert stayed
-    assert max(late[pid] - early[pid] for pid in stayed) < 10 << 20
+    assert max(late[pid] - early[pid] for pid in stayed) < 8 << 20
