@@ -12,13 +12,14 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from grader.session import Session
 from grader.text import clean
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,6 +44,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     katas = list(dict.fromkeys(map(kata_of, found)))
     for place, item in zip(places, sorted(found, key=lambda item: katas.index(kata_of(item))), strict=True):
         items[place] = item
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    """One server for all gradings of a file."""
+    with Session() as session:
+        yield session
 
 
 def pytest_runtest_setup() -> None:

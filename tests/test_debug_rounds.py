@@ -33,13 +33,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("kata", KATAS, ids=[kata.id for kata in KATAS])
 
 
-@pytest.fixture(scope="module")
-def session():
-    """One server for all gradings of this file."""
-    with Session() as session:
-        yield session
-
-
 @cache
 def bank(kata_id: str) -> Bank:
     """Return what can be planted in a kata."""

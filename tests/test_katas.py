@@ -28,13 +28,6 @@ def those(*kinds: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("known", chosen, ids=[f"{known.kata}-{known.name}" for known in chosen])
 
 
-@pytest.fixture(scope="module")
-def session():
-    """One server for all gradings of this file."""
-    with Session() as session:
-        yield session
-
-
 def grade(session: Session, known: Known, case: str = "", seed: int | None = None):
     """Grade an answer, on inputs that were prepared unless there is a seed."""
     used = SEED if seed is None else seed

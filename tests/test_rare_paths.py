@@ -37,14 +37,6 @@ BUGS = {
 }
 
 
-@pytest.fixture(scope="module")
-def session():
-    """A server whose judge is prepared."""
-    with Session() as session:
-        session.grade(Request(KATA.id, KATA.reference(), KATA.filename, seed=SEED), many=True)
-        yield session
-
-
 @pytest.mark.parametrize("family", BUGS)
 @pytest.mark.parametrize("path", PATHS)
 def test_a_bug_on_one_path(session: Session, path: str, family: str) -> None:

@@ -16,13 +16,6 @@ REAL = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_a
 pytestmark = pytest.mark.skipif(not REAL, reason="torch sees no GPU here")
 
 
-@pytest.fixture(scope="module")
-def session():
-    """One server for all gradings of this file."""
-    with Session() as session:
-        yield session
-
-
 def failing(session: Session, known: Known, device: str) -> set[str]:
     """Return which cases of the device family fail on a device."""
     filename = KATAS[known.kata].filename

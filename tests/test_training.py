@@ -45,13 +45,6 @@ def one_thread():
     torch.set_num_threads(before)
 
 
-@pytest.fixture(scope="module")
-def session():
-    """One server for all gradings of this file."""
-    with Session() as session:
-        yield session
-
-
 @pytest.fixture
 def grade(session: Session):
     """Return a function that grades an answer to `translate` on the training alone."""

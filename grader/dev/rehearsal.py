@@ -15,11 +15,12 @@ import torch
 
 from grader.catalog import FAMILIES, Kata
 from grader.judge.cases import CORE, Case, CaseOutcome, again
-from grader.judge.check import Check, Variant
+from grader.judge.check import Check
 from grader.judge.failure import Failure
 from grader.judge.grading import Grading
 from grader.judge.lanes import Header, Local, Tensors
 from grader.judge.numbers import Numbers
+from grader.judge.variant import Variant
 from grader.sandbox.host import Reply
 from grader.sandbox.keeper_line import NoSandboxes
 

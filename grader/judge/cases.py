@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import torch
 
-from grader.judge.check import Check, Variant
+from grader.judge.check import Check
 from grader.judge.failure import Failure, Outcome
 from grader.judge.grading import Grading
 from grader.judge.numbers import Numbers
 from grader.judge.observed import contract_failure
+from grader.judge.variant import Variant
 from grader.sandbox.host import Ticket
 from grader.sandbox.observe import SIMULATED
 

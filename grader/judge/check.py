@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
@@ -32,31 +31,12 @@ from grader.judge.replies import (
     receive,
 )
 from grader.judge.results import Exchange, GivenDevice, Result
+from grader.judge.variant import Variant
 from grader.language import _
 from grader.sandbox.callables import Step
 from grader.sandbox.executor import RUN_BITS
 from grader.sandbox.host import Lost
 from grader.sandbox.wire import DeviceName, Packer, Tree, dtype_name, strings, tensors_in
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """In which way a case runs: its family and what the family asks for."""
-
-    family: str
-    label: str = ""
-    dtype: torch.dtype = torch.float32
-    grad: bool = False
-    device: str = "cpu"
-    trace: bool = False
-    cost: bool = False
-    compares_values: bool = True
-    derived: bool = False
-
-    @property
-    def watches_inputs(self) -> bool:
-        """Whether it looks for changed inputs: what is derived leaves that to the traced run of the same case."""
-        return self.trace or not self.derived
 
 
 class Twin(Protocol):
@@ -179,9 +159,7 @@ class Check:
         if counted > limit:
             said = _("{sentence}: counted {counted:g}, allowed {limit:g}")
             sentence = self.grading.texts.sentence(sentence)
-            failure = self._failure("cost", said.format(sentence=sentence, counted=counted, limit=limit))
-            failure.line = line
-            raise failure
+            raise self._failure("cost", said.format(sentence=sentence, counted=counted, limit=limit), line)
 
     def no_loop(self, small: Cost, large: Cost, added: int, sentence: str) -> None:
         """The number of operator calls does not grow with the ``added`` tokens between two calls.
@@ -195,9 +173,7 @@ class Check:
         if grown >= added:
             said = _("{sentence}: {added} more of them cost {grown} more operator calls")
             sentence = self.grading.texts.sentence(sentence)
-            failure = self._failure("cost", said.format(sentence=sentence, added=added, grown=grown))
-            failure.line = line
-            raise failure
+            raise self._failure("cost", said.format(sentence=sentence, added=added, grown=grown), line)
 
     def _only(self, *, is_class: bool) -> Entry:
         fitting = [s for s in self.grading.signatures.values() if s.is_class == is_class]
@@ -209,9 +185,9 @@ class Check:
         if self.variant.compares_values:
             raise self._failure("fact", self.grading.texts.sentence(sentence))
 
-    def _failure(self, kind: str, sentence: str) -> Failure:
+    def _failure(self, kind: str, sentence: str, line: int = 0) -> Failure:
         last = self.exchanges[-1] if self.exchanges else None
-        return Failure(kind, sentence, call=last.call if last else "", size=last.size if last else 0)
+        return Failure(kind, sentence, line=line, call=last.call if last else "", size=last.size if last else 0)
 
     # --- asking
 
@@ -306,7 +282,7 @@ class Check:
         if exchange.reply["kind"] != ("built" if exchange.header["op"] == "build" else "value"):
             raise unreadable("a reply to something else")
         if exchange.header["op"] == "build":
-            failure = module_failure(exchange)
+            failure = module_failure(exchange, exchange.reply)
             if failure is not None:
                 raise failure
         elif self.judges:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from grader.catalog import Kata
+from grader.devices import is_real
 from grader.judge.cases import Case, CaseOutcome, Run
 from grader.judge.collect import cases_of
 from grader.judge.diagnose import Bank
@@ -79,7 +80,7 @@ class Desk:
 
         The first gradings of a judge do not wait for a plan; where they are many in a row, one is made first.
         """
-        if request["device"] not in ("", "cpu", "sim"):
+        if is_real(request["device"]):
             return None
         seed = request["seed"]
         if request.get("many") and seed is not None and (self._plan is None or self._plan.seed != seed):

@@ -17,6 +17,7 @@ from typing import Any, Final
 import torch
 
 from grader.catalog import FAMILIES, find
+from grader.devices import is_real
 from grader.errors import UsageError
 from grader.judge import report as reports
 from grader.judge.cases import CaseOutcome
@@ -32,7 +33,6 @@ from grader.language import _, current, use
 from grader.sandbox import landlock, limits
 from grader.sandbox.host import Sandbox
 from grader.sandbox.keeper_line import PLAIN_LANE, KeeperLine
-from grader.sandbox.observe import SIMULATED
 from grader.sandbox.sentences import in_words
 from grader.sandbox.wire import Message
 from grader.server import lines
@@ -118,7 +118,7 @@ class Judge:
         if self._served >= MOST_GRADINGS or (self._desk is not None and self._desk.is_outdated()):
             self._tell({"event": "another"})
             return
-        if request["device"] not in ("", "cpu", SIMULATED):
+        if is_real(request["device"]):
             refuse_absent_device(request["device"])
         many = bool(request.get("many"))
         desk = self._sit_down(request["kata"])

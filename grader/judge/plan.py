@@ -14,16 +14,16 @@ from typing import Any
 import torch
 
 from grader.judge.cases import Case, Run, planned, variants_of
-from grader.judge.check import Check, Variant
-from grader.judge.entries import missing_parameters
+from grader.judge.check import Check
 from grader.judge.expected import Expectation
 from grader.judge.failure import Failure
 from grader.judge.grading import Grading
 from grader.judge.kinds import chosen
 from grader.judge.lanes import Asked, Header, Lane, Local, Tensors
 from grader.judge.numbers import Numbers
-from grader.judge.replies import device_of_results, expected_gradients
+from grader.judge.replies import device_of_results, expected_gradients, module_failure
 from grader.judge.results import Exchange
+from grader.judge.variant import Variant
 from grader.sandbox.host import Lost, Reply, Ticket
 from grader.sandbox.wire import Message, Tree
 
@@ -52,9 +52,7 @@ class Prepared:
         for exchange, expected, (reply, payload) in zip(self.exchanges, self.expected, replies, strict=True):
             assert reply is not None
             if expected is None:
-                if reply["kind"] != "built":
-                    return False
-                if exchange.header["wants_module"] and missing_parameters(reply, exchange.trees["state"]):
+                if reply["kind"] != "built" or module_failure(exchange, reply) is not None:
                     return False
             elif not expected.met(reply, payload):
                 return False

@@ -10,7 +10,7 @@ from grader.judge.cases import Case, CaseOutcome, Run
 from grader.judge.check import Check, Twin
 from grader.judge.failure import Failure
 from grader.judge.grading import Grading
-from grader.judge.lanes import Backend
+from grader.judge.lanes import Backend, Lane
 from grader.judge.numbers import Numbers
 from grader.judge.plan import Plan, Prepared, Replies
 from grader.language import _
@@ -21,7 +21,7 @@ from grader.sandbox.sentences import in_words
 RUNS_AHEAD: Final = 12
 MOST_RESTARTS: Final = 20
 FEW_ARE_ENOUGH: Final = 3
-"""So many runs of a variant show whether it brings something new, where an answer has failed already."""
+"""About so many runs of a variant show whether it brings something new, where an answer has failed already."""
 
 Ready = tuple[Run, Prepared]
 
@@ -122,20 +122,18 @@ class Runner:
     def _judge(self, run: Run, ready: Prepared) -> None:
         outcome, tickets = run.outcome, run.outcome.tickets
         lane = self._grading.answer.lane(outcome.family)
-        replies = Replies(lane, ready, tickets)
         if ready.at_a_glance and all(map(lane.answered, tickets)) and ready.met((t.reply, t.payload) for t in tickets):
-            self._passed(run, ready)
+            self._passed(run, ready, lane)
         elif ready.is_straight:
-            outcome.check = self._asked(run, ready, replies)
+            outcome.check = self._asked(run, ready, lane)
             self._finish(run)
-        elif self._begin(run, replies, ready):
+        elif self._begin(run, Replies(lane, ready, tickets), ready):
             self._finish(run)
         else:
             self._close(run)
 
-    def _passed(self, run: Run, ready: Prepared) -> None:
+    def _passed(self, run: Run, ready: Prepared, lane: Lane) -> None:
         main = run.outcome
-        lane = self._grading.answer.lane(main.family)
 
         def recall() -> Check:
             check = self._asked(run, ready, lane)

@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+from grader.devices import is_real
 from grader.sandbox import limits
 from grader.server import launch, lines
 
@@ -60,7 +61,7 @@ class Keeper:
 
     @property
     def _has_real_device(self) -> bool:
-        return self._request.get("device", "") not in ("", "cpu", "sim")
+        return is_real(self._request.get("device", ""))
 
     def run(self) -> None:
         """Serve the judge until it ends or the client goes away; then leave nothing behind."""

@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -16,6 +15,8 @@ from rich.table import Table
 
 from grader import catalog
 from grader.dev.answers import known_answers
+from grader.sandbox import limits
+from grader.server.keeper import descendants
 from grader.session import Request, Session
 from tests.bench.commands import KATA
 
@@ -74,26 +75,13 @@ def memory(screen: Console) -> Table:
 def _resident(pid: int) -> int:
     """Return the memory of the processes below one, shared pages divided among them."""
     total = 0
-    for child in _children(pid):
-        total += _resident(child)
-        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
-            for line in _lines(child):
-                if line.startswith("Pss:"):
-                    amount, unit = line.split()[1:3]
-                    total += int(amount) * (1024 if unit == "kB" else os.sysconf("SC_PAGE_SIZE"))
+    for child in descendants(pid):
+        try:
+            rollup = Path(f"/proc/{child}/smaps_rollup").read_text(encoding="ascii")
+        except PermissionError:  # a sandbox's memory is its own affair
+            total += limits.resident_bytes(child)
+        except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            continue
+        else:
+            total += sum(int(line.split()[1]) << 10 for line in rollup.splitlines() if line.startswith("Pss:"))
     return total
-
-
-def _children(pid: int) -> list[int]:
-    found: list[int] = []
-    with suppress(FileNotFoundError, ProcessLookupError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            found += map(int, (task / "children").read_text(encoding="ascii").split())
-    return found
-
-
-def _lines(pid: int) -> list[str]:
-    try:
-        return Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
-    except PermissionError:  # a sandbox's memory is its own affair
-        return [f"Pss: {Path(f'/proc/{pid}/statm').read_text(encoding='ascii').split()[1]} pages"]

@@ -14,13 +14,6 @@ from grader.judge.mistakes import load
 from grader.session import Request, Session
 
 
-@pytest.fixture(scope="module")
-def session():
-    """One server for all gradings of this file."""
-    with Session() as session:
-        yield session
-
-
 def graded(session: Session, kata: str, source: str, case: str, **more) -> dict:
     """Grade an answer in a few cases."""
     return session.grade(Request(kata, source, catalog.find(kata).filename, seed=3, case=case, **more))

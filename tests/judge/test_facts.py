@@ -29,13 +29,6 @@ CHANGES = {
 }
 
 
-@pytest.fixture(scope="module")
-def session():
-    """One server for all gradings of this file."""
-    with Session() as session:
-        yield session
-
-
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_fact_about_the_result(session: Session, name: str) -> None:
     """Where nothing fits, what holds for the result is said, and only then."""

@@ -9,10 +9,10 @@ import pytest
 import torch
 
 from grader.judge.cases import Case, CaseOutcome, again
-from grader.judge.check import Variant
 from grader.judge.failure import Failure, from_reply, learner_line, raised_types
 from grader.judge.grading import Grading
 from grader.judge.lanes import Local
+from grader.judge.variant import Variant
 from grader.sandbox.host import SandboxEnded
 
 DEEP: list = []

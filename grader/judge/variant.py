@@ -1,0 +1,27 @@
+"""In which way a case runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """In which way a case runs: its family and what the family asks for."""
+
+    family: str
+    label: str = ""
+    dtype: torch.dtype = torch.float32
+    grad: bool = False
+    device: str = "cpu"
+    trace: bool = False
+    cost: bool = False
+    compares_values: bool = True
+    derived: bool = False
+
+    @property
+    def watches_inputs(self) -> bool:
+        """Whether it looks for changed inputs: what is derived leaves that to the traced run of the same case."""
+        return self.trace or not self.derived
