@@ -58,6 +58,11 @@ class Kata:
         """The name of the learner's file: an importable one."""
         return filename(self.id)
 
+    @property
+    def bounds(self) -> dict[str, list[str]]:
+        """What is out of bounds besides what always is, and what is allowed after all: for the tracer."""
+        return {"forbidden": list(self.forbidden), "allowed": list(self.allowed)}
+
     def stub(self) -> str:
         """Return the file that a learner starts from."""
         return _text(self.folder / "stub.py")

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import torch
 
 from grader.judge import compare as comparison
+from grader.judge.agreement import Agreement
 from grader.judge.arguments import cast, got, mine, size, want
 from grader.judge.entries import Entry, Module
 from grader.judge.failure import Failure, Satisfied, from_reply, raised_types, unreadable
@@ -36,7 +37,7 @@ from grader.language import _
 from grader.sandbox.callables import Step
 from grader.sandbox.executor import RUN_BITS
 from grader.sandbox.host import Lost
-from grader.sandbox.wire import DeviceName, Packer, Tree, dtype_name, strings, tensors_in
+from grader.sandbox.wire import DeviceName, Packer, Tree, dtype_name, strings
 
 
 class Twin(Protocol):
@@ -75,8 +76,9 @@ class Check:
         self.handles: list[int] = []
         self._number, self._twin = number << RUN_BITS, twin
         self.unbuilt: list[Module] = []
+        self.agreements: list[Agreement] = []
         self._expected: tuple[type[BaseException], ...] = ()
-        self._judged = 0
+        self._judged = self._agreed = 0
 
     @property
     def dtype(self) -> torch.dtype:
@@ -139,14 +141,11 @@ class Check:
 
     def same(self, first: Any, second: Any, sentence: str) -> None:
         """Two results of the answer are equal bit for bit."""
-        if not comparison.same_bits(got(first), got(second)):
-            self._fact(sentence)
+        self._agree(first, second, sentence, exact=True)
 
     def close(self, first: Any, second: Any, sentence: str) -> None:
         """Two results of the answer are equal within the tolerance of their dtype."""
-        for one, two in zip(tensors_in(got(first)), tensors_in(got(second)), strict=True):
-            if comparison.compare(one, two.double(), one.dtype) is not None:
-                self._fact(sentence)
+        self._agree(first, second, sentence, exact=False)
 
     def that(self, condition: Any, sentence: str) -> None:
         """Check any other fact about the answer's results."""
@@ -181,6 +180,14 @@ class Check:
             raise TypeError("this kata has several entries of this kind: use check[name](...)")
         return Entry(self, fitting[0])
 
+    def _agree(self, first: Any, second: Any, sentence: str, *, exact: bool) -> None:
+        """Keep in mind that two results agree, or look at once where they are no longer just results."""
+        if type(first) is Result and type(second) is Result:
+            one, two = ((self.exchanges.index(result.exchange), result.path) for result in (first, second))
+            self.agreements.append(Agreement(one, two, exact, sentence, len(self.exchanges)))
+        elif not (comparison.same_bits if exact else comparison.agree)(got(first), got(second)):
+            self._fact(sentence)
+
     def _fact(self, sentence: str) -> None:
         if self.variant.compares_values:
             raise self._failure("fact", self.grading.texts.sentence(sentence))
@@ -205,7 +212,7 @@ class Check:
         packed |= {
             "dtype": dtype_name(self.variant.dtype),
             "device": self.variant.device,
-            "trace": self._trace(),
+            "trace": self.grading.kata.bounds if self.variant.trace else None,
             "inputs": self.variant.watches_inputs,
             "cost": self.variant.cost,
         }
@@ -233,16 +240,16 @@ class Check:
         self._number += 1
         return self._number
 
-    def _trace(self) -> dict[str, Any] | None:
-        kata = self.grading.kata
-        return {"forbidden": list(kata.forbidden), "allowed": list(kata.allowed)} if self.variant.trace else None
-
     # --- judging
 
     def settle(self) -> None:
         """Judge everything that was asked for. Raises the first failure."""
         self.build_the_rest()
-        while self._judged < len(self.exchanges):
+        while self._agreed < len(self.agreements) or self._judged < len(self.exchanges):
+            if self._agreed < len(self.agreements) and self.agreements[self._agreed].after <= self._judged:
+                self._agreed += 1
+                self._judge_agreement(self.agreements[self._agreed - 1])
+                continue
             exchange = self.exchanges[self._judged]
             self._judged += 1
             try:
@@ -274,6 +281,12 @@ class Check:
         """Judge what was asked for up to now, because the case wants to know something."""
         self.looked = True
         self.settle()
+
+    def _judge_agreement(self, agreement: Agreement) -> None:
+        if self.variant.compares_values and not agreement.holds(lambda index: self.exchanges[index].value):
+            last = self.exchanges[agreement.after - 1]
+            sentence = self.grading.texts.sentence(agreement.sentence)
+            raise Failure("fact", sentence, call=last.call, size=last.size)
 
     def _judge(self, exchange: Exchange) -> None:
         failure = from_reply(exchange.reply)

@@ -5,15 +5,63 @@ Whatever differs from the picture in any way is judged in the long way, which al
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import torch
 
 from grader.judge.compare import GRADIENT_SLACK, SMALLEST_SCALE, tolerance
-from grader.sandbox.wire import Tree, WireError, dtype_name, load
+from grader.judge.entries import missing_parameters
+from grader.judge.observed import tensor_nodes
+from grader.sandbox.wire import Tree, Unpacker, WireError, dtype_name, load
 
 _NUMBERS: Final = torch.float64
 _TENSOR: Final = "tensor"
+MALFORMED: Final = (
+    *(KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError, OverflowError),
+    WireError,
+)
+"""What comes of a reply that breaks the rules: the long way says what is wrong with it."""
+
+
+class Expected(Protocol):
+    """What a passing reply looks like."""
+
+    def met(self, reply: dict[str, Any], payload: bytes) -> bool:
+        """Whether a reply is what was expected, with nothing to remark upon."""
+
+
+class BuiltModule:
+    """The reply to a module that was built, with the parameters of the contract."""
+
+    def __init__(self, state: dict[str, torch.Tensor], *, wants_module: bool) -> None:
+        self._state, self._wants_module = state, wants_module
+        self._accepted: Any = None
+
+    def met(self, reply: dict[str, Any], payload: bytes) -> bool:  # noqa: ARG002 - a module sends no tensors
+        """Whether the parameters are those of the contract; most answers list them just as the last one did."""
+        if reply["kind"] != "built":
+            return False
+        parameters = reply.get("parameters")
+        if self._wants_module and (parameters != self._accepted or self._accepted is None):
+            if missing_parameters(reply, self._state) is not None:
+                return False
+            self._accepted = parameters
+        return True
+
+
+class AnyValue:
+    """The reply to a call whose result is not compared with the reference's."""
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+
+    def met(self, reply: dict[str, Any], payload: bytes) -> bool:
+        """Whether it is a result, on the device where it must be, with nothing to remark upon."""
+        try:
+            value_of(reply, payload)
+            return _is_plain(reply) and all(_is_on(node, self._device) for node in tensor_nodes(reply["value"]))
+        except MALFORMED:
+            return False
 
 
 class Expectation:
@@ -50,15 +98,11 @@ class Expectation:
         """Whether a reply is what was expected, with nothing to remark upon."""
         try:
             return self._met(reply, payload)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError, WireError, OverflowError):
-            return False  # malformed: the long way says what is wrong with it
+        except MALFORMED:
+            return False
 
     def _met(self, reply: dict[str, Any], payload: bytes) -> bool:
-        if (
-            reply["kind"] != "value"
-            or reply["modified"]
-            or any(found for name, found in reply["seen"].items() if name != "asked")
-        ):
+        if not _is_plain(reply):
             return False
         nodes: list[dict[str, Any]] = []
         if not self._fits(reply["value"], self._shape, nodes):
@@ -79,7 +123,7 @@ class Expectation:
         for index, (node, (heap, shape, length)) in enumerate(zip(nodes, self._leaves, strict=True)):
             if node["t"] != heap or node["shape"] != shape or "order" in node or "expand" in node:
                 return False
-            if self._device and index < self._results and node["device"].partition(":")[0] != self._device:
+            if index < self._results and not _is_on(node, self._device):
                 return False
             places[heap].append((node["at"], length))
         for heap, want in self._want.items():
@@ -119,6 +163,22 @@ class Expectation:
         return len(items) == len(template) and all(
             self._fits(item, part, found) for item, part in zip(items, template, strict=True)
         )
+
+
+def value_of(reply: dict[str, Any], payload: bytes) -> Tree:
+    """Return what a call returned. Raises one of ``MALFORMED`` where that cannot be read."""
+    return Unpacker(load(payload)).unpack(reply["value"])
+
+
+def _is_plain(reply: dict[str, Any]) -> bool:
+    """Whether it is a result and nothing was seen while it came about."""
+    if reply["kind"] != "value" or reply["modified"]:
+        return False
+    return not any(found for name, found in reply["seen"].items() if name != "asked")
+
+
+def _is_on(node: dict[str, Any], device: str) -> bool:
+    return not device or node["device"].partition(":")[0] == device
 
 
 def _collect(want: Tree, leaves: list[torch.Tensor]) -> None:

@@ -2,28 +2,49 @@
 
 In `core` and `mask` every case runs. What is derived from them, dtypes, gradients and devices, looks for one kind of
 bug on every path through the code: a mask on the wrong device, a fill that overflows. Runs are chosen that together
-show every feature that code could ask about; while they all pass, the others of their variant count as passed.
+show every feature that code could ask about; while they all pass, the others of their variant count as passed. Not
+every variant cares for every feature: where a tensor lives does not depend on how large its numbers are.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from enum import IntEnum
+from typing import Any, Final
 
 import torch
 
 from grader.judge.arguments import got
-from grader.judge.results import Exchange, Result
+from grader.judge.results import Exchange, GivenDevice, Result
 from grader.sandbox.callables import Step
 from grader.sandbox.wire import tensors_in
 
 Feature = tuple[Any, ...]
+Seen = tuple["Depth", Feature]
 
 
-def chosen(runs: dict[int, list[Exchange]]) -> set[int]:
-    """Return the numbers of runs that together have all the features, the largest ones first."""
-    features = {number: set(features_of(exchanges)) for number, exchanges in runs.items()}
+class Depth(IntEnum):
+    """How closely somebody has to look at a call to see a feature."""
+
+    FORM = 1
+    """What is called in which mode and how often; of each argument whether it is there, its type, axes and layout."""
+    CASE = 2
+    """What code branches on: lengths that are 1 or equal, numbers, what of a mask is True."""
+    MAGNITUDE = 3
+    """How large the numbers of a tensor are."""
+
+
+DEPTHS: Final = {("device", ""): Depth.CASE, ("dtype", "bfloat16"): Depth.FORM}
+"""How closely a variant looks. What is special about a number in bfloat16 is so in float16, which looks closely."""
+
+
+def chosen(runs: dict[int, list[Exchange]], depth: Depth = Depth.MAGNITUDE) -> set[int]:
+    """Return the numbers of runs that together have all the features seen at a depth, the largest ones first."""
+    features = {
+        number: {feature for seen_at, feature in features_of(exchanges) if seen_at <= depth}
+        for number, exchanges in runs.items()
+    }
     left = set().union(*features.values()) if features else set()
     largest = {number: sum(exchange.size for exchange in exchanges) for number, exchanges in runs.items()}
     longest = {number: max(map(_longest, exchanges), default=0) for number, exchanges in runs.items()}
@@ -45,29 +66,22 @@ def _longest(exchange: Exchange) -> int:
     return max((size for tree in trees for tensor in tensors_in(got(tree)) for size in tensor.shape), default=0)
 
 
-def features_of(exchanges: list[Exchange]) -> Iterator[Feature]:
-    """Yield what can be told of a run without its numbers.
-
-    What is called in which mode and how often; of each argument whether it is there, its type, dimensions, layout and
-    contents; which lengths of sequences are equal.
-    """
+def features_of(exchanges: list[Exchange]) -> Iterator[Seen]:
+    """Yield what can be told of a run without its numbers, and how closely one has to look to see it."""
     names = [
         f"{exchange.header['op']} {exchange.header['entry']}{exchange.header.get('method')}" for exchange in exchanges
     ]
-    yield from {("calls", name, min(names.count(name), 3)) for name in names}
+    yield from {(Depth.FORM, ("calls", name, min(names.count(name), 3))) for name in names}
     for name, exchange in zip(names, exchanges, strict=True):
-        yield (name, "training", exchange.header["train"])
+        yield Depth.FORM, (name, "training", exchange.header["train"])
         given = [*enumerate(exchange.trees["args"]), *exchange.trees["kwargs"].items()]
         lengths: dict[int, int] = {}
-        yield (
-            name,
-            "lengths",
-            *(lengths.setdefault(n, len(lengths)) for n in _lengths([value for _k, value in given])),
-        )
+        equal = (lengths.setdefault(n, len(lengths)) for n in _lengths([value for _k, value in given]))
+        yield Depth.CASE, (name, "lengths", *equal)
         for key, value in given:
-            yield from ((name, key, *feature) for feature in _of(value))
+            yield from ((depth, (name, key, *feature)) for depth, feature in _of(value))
         weights = [_magnitude(tensor) for tensor in exchange.trees.get("state", {}).values()]
-        yield (name, "weights", max(weights, default=0))
+        yield Depth.MAGNITUDE, (name, "weights", max(weights, default=0))
 
 
 def _lengths(values: list[Any]) -> Iterator[int]:
@@ -78,22 +92,26 @@ def _lengths(values: list[Any]) -> Iterator[int]:
             yield from _lengths(list(value))
 
 
-def _of(value: Any) -> Iterator[Feature]:
+def _of(value: Any) -> Iterator[Seen]:
     if isinstance(value, torch.Tensor):
-        yield ("shape", value.dtype, value.dim())
-        yield from (("one", value.dim(), axis) for axis, size in enumerate(value.shape) if size == 1)
-        yield ("layout", *sorted(range(value.dim()), key=value.stride, reverse=True), 0 in value.stride())
-        yield ("content", value.dtype, *_content_of(value))
+        yield Depth.FORM, ("shape", value.dtype, value.dim())
+        yield from ((Depth.CASE, ("one", value.dim(), axis)) for axis, size in enumerate(value.shape) if size == 1)
+        layout = sorted(range(value.dim()), key=value.stride, reverse=True)
+        yield Depth.FORM, ("layout", *layout, 0 in value.stride())
+        depth = Depth.MAGNITUDE if value.is_floating_point() else Depth.CASE
+        yield depth, ("content", value.dtype, *_content_of(value))
+    elif isinstance(value, GivenDevice):
+        yield Depth.FORM, ("device",)
     elif isinstance(value, Result):
-        yield ("returned", *value.mine.path)
+        yield Depth.FORM, ("returned", *value.mine.path)
     elif isinstance(value, (tuple, list)):
-        yield (type(value), len(value))
+        yield Depth.FORM, (type(value), len(value))
         for index, item in enumerate(value):
-            yield from ((index, *feature) for feature in _of(item))
+            yield from ((depth, (index, *feature)) for depth, feature in _of(item))
     elif isinstance(value, Step):  # what its numbers are for, nobody can tell from outside
-        yield ("step", *value.table.shape, float(value.table.nan_to_num().sum()))
+        yield Depth.FORM, ("step", *value.table.shape, float(value.table.nan_to_num().sum()))
     else:
-        yield ("value", min(value.bit_length(), 2) if type(value) is int else repr(value))
+        yield Depth.CASE, ("value", min(value.bit_length(), 2) if type(value) is int else repr(value))
 
 
 def _content_of(tensor: torch.Tensor) -> Feature:

@@ -13,15 +13,16 @@ from typing import Any
 
 import torch
 
+from grader.judge.agreement import Agreement
 from grader.judge.cases import Case, Run, planned, variants_of
 from grader.judge.check import Check
-from grader.judge.expected import Expectation
+from grader.judge.expected import MALFORMED, AnyValue, BuiltModule, Expectation, Expected, value_of
 from grader.judge.failure import Failure
 from grader.judge.grading import Grading
-from grader.judge.kinds import chosen
+from grader.judge.kinds import DEPTHS, Depth, chosen
 from grader.judge.lanes import Asked, Header, Lane, Local, Tensors
 from grader.judge.numbers import Numbers
-from grader.judge.replies import device_of_results, expected_gradients, module_failure
+from grader.judge.replies import device_of_results, expected_gradients
 from grader.judge.results import Exchange
 from grader.judge.variant import Variant
 from grader.sandbox.host import Lost, Reply, Ticket
@@ -35,28 +36,30 @@ class Prepared:
     variant_dtype: torch.dtype
     messages: list[Message] = field(default_factory=list)
     exchanges: list[Exchange] = field(default_factory=list)
-    expected: list[Expectation | None] = field(default_factory=list)
+    expected: list[Expected] = field(default_factory=list)
+    agreements: list[Agreement] = field(default_factory=list)
     is_known: bool = False
     """Whether the reference went through all of it."""
     is_special: bool = False
     """Whether the case does something else in this variant than in others."""
     is_straight: bool = False
-    """Whether what it asks for does not depend on what comes back, so that nobody has to ask in order to judge."""
-    at_a_glance: bool = False
-    """Whether the expectations alone may accept the run."""
+    """Whether what it asks for does not depend on what comes back, so that nobody has to ask in order to judge: the
+    expectations alone may accept the run."""
     relies_on: frozenset[int] = frozenset()
     """The numbers of the runs that stand for this one as long as they all pass."""
 
     def met(self, replies: Iterable[tuple[Header | None, bytes]]) -> bool:
         """Whether these replies, with their payloads, are those of a passing answer."""
-        for exchange, expected, (reply, payload) in zip(self.exchanges, self.expected, replies, strict=True):
+        read: list[tuple[Header, bytes]] = []
+        for expected, (reply, payload) in zip(self.expected, replies, strict=True):
             assert reply is not None
-            if expected is None:
-                if reply["kind"] != "built" or module_failure(exchange, reply) is not None:
-                    return False
-            elif not expected.met(reply, payload):
+            if not expected.met(reply, payload):
                 return False
-        return True
+            read.append((reply, payload))
+        try:
+            return all(agreement.holds(lambda index: value_of(*read[index])) for agreement in self.agreements)
+        except MALFORMED:
+            return False
 
     def asked_with(self, tickets: list[Ticket]) -> list[Exchange]:
         """Return the exchanges of a straight run, asked with these tickets and not yet judged."""
@@ -93,11 +96,10 @@ class Plan:
         """Among the derived runs of a variant, let some stand for the others."""
         variants: dict[tuple[str, str], dict[int, list[Exchange]]] = {}
         for index, (run, ready) in enumerate(zip(runs, self.runs, strict=True)):
-            variant = run.outcome.variant
             if ready.is_known and not ready.is_special and run.outcome.family != run.outcome.case.family:
-                variants.setdefault((variant.family, variant.label), {})[index] = ready.exchanges
-        for members in variants.values():
-            found = chosen(members)
+                variants.setdefault(run.variant, {})[index] = ready.exchanges
+        for variant, members in variants.items():
+            found = chosen(members, DEPTHS.get(variant, Depth.MAGNITUDE))
             for index in members:
                 self.runs[index].relies_on = (
                     frozenset() if index in found else frozenset(number + 1 for number in found)
@@ -165,6 +167,8 @@ def _prepared(run: Run, grading: Grading, stand_in: Local) -> Prepared:
     check = Check(grading, variant, Numbers(grading.seed, f"weights of {case.stream}"), rehearsal, run.number)
     check.judges = False
     result = Prepared(variant.dtype, rehearsal.messages, check.exchanges)
+    if variant.compares_values:
+        result.agreements = check.agreements
     try:
         case.function(check, Numbers(grading.seed, case.stream))
         if not check.looked:
@@ -178,16 +182,17 @@ def _prepared(run: Run, grading: Grading, stand_in: Local) -> Prepared:
             exchange.settled = True  # what it wants is known in a moment; nobody asks the stand-in for it
         result.expected = [_expected(exchange, check, variant) for exchange in check.exchanges]
         result.is_straight = not check.looked
-        result.at_a_glance = result.is_straight and all(exchange.compared for exchange in check.exchanges)
     grading.reference.release(check.handles)
     return result
 
 
-def _expected(exchange: Exchange, check: Check, variant: Variant) -> Expectation | None:
+def _expected(exchange: Exchange, check: Check, variant: Variant) -> Expected:
     if exchange.compared or exchange.header.get("stateful"):
         exchange.want, exchange.want_grads = check.reference(exchange)
-    if exchange.header["op"] == "build" or not exchange.compared:
-        return None
-    grads = expected_gradients(exchange) if variant.grad else {}
+    if exchange.header["op"] == "build":
+        return BuiltModule(exchange.trees["state"], wants_module=exchange.header["wants_module"])
     device = device_of_results(exchange, variant.device)
+    if not exchange.compared:
+        return AnyValue(device)
+    grads = expected_gradients(exchange) if variant.grad else {}
     return Expectation(exchange.want, grads, variant.dtype, device, grad=variant.grad)

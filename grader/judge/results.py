@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from grader.judge.agreement import at
 from grader.judge.failure import Failure
 from grader.judge.observed import Cost, asked_of
 from grader.language import _
@@ -45,43 +46,44 @@ class Result:
     def __init__(
         self, exchange: Exchange, settle: Callable[[Exchange], None], path: tuple[int | str, ...] = ()
     ) -> None:
-        self._exchange, self._settle, self._path = exchange, settle, path
+        self.exchange, self.path = exchange, path
+        self._settle = settle
 
     @property
     def settled(self) -> bool:
         """Whether the answer's reply is in."""
-        return self._exchange.settled
+        return self.exchange.settled
 
     @property
     def mine(self) -> Any:
         """What stands for the answer's value when it is handed back."""
-        return Returned(self._exchange.key, self._path)
+        return Returned(self.exchange.key, self.path)
 
     @property
     def got(self) -> Tree:
         """The answer's value."""
-        self._settle(self._exchange)
-        return self._at(self._exchange.value)
+        self._settle(self.exchange)
+        return at(self.exchange.value, self.path)
 
     @property
     def want(self) -> Tree:
         """The reference's value; None where nothing was compared."""
-        self._settle(self._exchange)
-        return self._at(self._exchange.want)
+        self._settle(self.exchange)
+        return at(self.exchange.want, self.path)
 
     @property
     def cost(self) -> Cost:
         """What the call cost; counted in the family `cost` only."""
-        self._settle(self._exchange)
-        if self._exchange.cost is None:
+        self._settle(self.exchange)
+        if self.exchange.cost is None:
             raise Failure("protocol", _("the process of your code did not report what the call cost"), "crashed")
-        return self._exchange.cost
+        return self.exchange.cost
 
     @property
     def asked(self) -> list[tuple[int, int]]:
         """The shapes (rows, length) of the prefixes with which the answer called ``step``, in order."""
-        self._settle(self._exchange)
-        return asked_of(self._exchange.reply)
+        self._settle(self.exchange)
+        return asked_of(self.exchange.reply)
 
     @property
     def shape(self) -> torch.Size:
@@ -90,22 +92,15 @@ class Result:
         return shape
 
     def __getitem__(self, index: int | str) -> Result:
-        return Result(self._exchange, self._settle, (*self._path, index))
+        return Result(self.exchange, self._settle, (*self.path, index))
 
     def __iter__(self) -> Iterator[Result]:
         return (self[index] for index in range(len(self)))
 
     def __len__(self) -> int:
-        if not self._path and len(self._exchange.names) > 1:
-            return len(self._exchange.names)
+        if not self.path and len(self.exchange.names) > 1:
+            return len(self.exchange.names)
         return len(self.got)
-
-    def _at(self, value: Tree) -> Tree:
-        for index in self._path:
-            if value is None:
-                return None
-            value = value[index]
-        return value
 
 
 class GivenDevice(Result):

@@ -122,7 +122,7 @@ class Runner:
     def _judge(self, run: Run, ready: Prepared) -> None:
         outcome, tickets = run.outcome, run.outcome.tickets
         lane = self._grading.answer.lane(outcome.family)
-        if ready.at_a_glance and all(map(lane.answered, tickets)) and ready.met((t.reply, t.payload) for t in tickets):
+        if ready.is_straight and all(map(lane.answered, tickets)) and ready.met((t.reply, t.payload) for t in tickets):
             self._passed(run, ready, lane)
         elif ready.is_straight:
             outcome.check = self._asked(run, ready, lane)
@@ -150,7 +150,7 @@ class Runner:
     def _asked(self, run: Run, ready: Prepared, backend: Backend) -> Check:
         """Return the check of a straight run that was asked for: what is left to do is to judge."""
         check = self._check(run, backend, ready)
-        check.exchanges = ready.asked_with(run.outcome.tickets)
+        check.exchanges, check.agreements = ready.asked_with(run.outcome.tickets), ready.agreements
         check.handles = [exchange.header["handle"] for exchange in check.exchanges if exchange.header["op"] == "build"]
         return check
 

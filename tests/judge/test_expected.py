@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
+from grader.judge.agreement import Agreement
 from grader.judge.compare import compare
-from grader.judge.expected import Expectation
+from grader.judge.expected import AnyValue, BuiltModule, Expectation, value_of
 from grader.sandbox.values import Snapshot
 from grader.sandbox.wire import save
 
@@ -47,3 +50,45 @@ def test_another_result(place: tuple[int, int], value: float) -> None:
     """A number in the place of an infinity, an infinity in the place of a number, the other infinity, NaN."""
     assert not accepted(changed(place, value))
     assert compare(changed(place, value), WANT, torch.float32) is not None
+
+
+def reply_with(got: torch.Tensor, **more: Any) -> tuple[dict[str, Any], bytes]:
+    """Return a reply with this result, and its payload."""
+    snapshot = Snapshot()
+    reply = {"kind": "value", "value": snapshot.tree(got), "seen": {}, "modified": []} | more
+    return reply, save(snapshot.tensors)
+
+
+def test_a_result_that_is_not_compared() -> None:
+    """Any numbers will do, but nothing else may be amiss."""
+    anything = torch.tensor([1.0, 2.0])
+    assert AnyValue("").met(*reply_with(anything))
+    assert AnyValue("cpu").met(*reply_with(anything))
+    assert not AnyValue("sim").met(*reply_with(anything))
+    assert not AnyValue("").met(*reply_with(anything, modified=["x"]))
+    assert not AnyValue("").met(*reply_with(anything, seen={"forbidden": [["torch.softmax", 3]]}))
+    assert not AnyValue("").met(*reply_with(anything, kind="error"))
+    reply, _payload = reply_with(anything)
+    assert not AnyValue("").met(reply, b"")
+
+
+@pytest.mark.parametrize(
+    "parameters", [[], [["w", [3, 2]]], [["w", [2, 3]], ["b", [2]]][::-1][:1], [["w", "23"]], None, [["w", [2, 3, 1]]]]
+)
+def test_a_module_is_looked_at_again_when_it_differs_from_the_last_one(parameters: Any) -> None:
+    """What was accepted once is accepted at once, anything else is looked at."""
+    built = BuiltModule({"w": torch.zeros(2, 3)}, wants_module=True)
+    good = {"kind": "built", "parameters": [["w", [2, 3]]]}
+    assert built.met(good, b"")
+    assert built.met(dict(good), b"")
+    assert not built.met({"kind": "built", "parameters": parameters}, b"")
+    assert not built.met({"kind": "error"}, b"")
+    assert built.met(good, b"")
+
+
+@pytest.mark.parametrize(("exact", "moved", "holds"), [(True, 0.0, True), (True, 1e-7, False), (False, 1e-7, True)])
+def test_two_results_that_agree(exact: bool, moved: float, holds: bool) -> None:
+    """Bit for bit, or within the tolerance of their dtype; also a part of a result."""
+    first, second = torch.tensor([1.0, float("nan")]), torch.tensor([1.0 + moved, float("nan")])
+    values = [value_of(*reply_with(first)), (None, value_of(*reply_with(second)))]
+    assert Agreement((0, ()), (1, (1,)), exact, "", 2).holds(values.__getitem__) == holds
