@@ -12,6 +12,8 @@ tensors, flex attention.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 from torch import nn
 
@@ -19,6 +21,9 @@ from grader.probes.simdevice.backend import install_kernels, probe, register
 from grader.probes.simdevice.memory import NAME, is_sim, to_cpu, to_sim
 from grader.probes.simdevice.rule import DeviceMixError
 from grader.probes.simdevice.traffic import Event, Finding, judge_events, muted, watch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = [
     "NAME",
@@ -58,9 +63,18 @@ def module_to_sim(module: nn.Module) -> nn.Module:
             return module.to(device)
         torch.__future__.set_swap_module_params_on_conversion(value=True)
         try:
-            return module.to(device)
+            return _moved(module)
         except RuntimeError:
             torch.__future__.set_swap_module_params_on_conversion(value=False)
             return module.to(device)
         finally:
             torch.__future__.set_swap_module_params_on_conversion(value=False)
+
+
+def _moved(module: nn.Module) -> nn.Module:
+    """Do what `.to()` does, without its detour over an empty tensor, where nothing is unusual."""
+    own_way = any(type(part).to is not nn.Module.to for part in module.modules())
+    if own_way or any(map(nn.parameter.is_lazy, module.parameters())):
+        return module.to(register())
+    move_all: Callable[..., nn.Module] = module._apply  # noqa: SLF001 - as `.to()` does
+    return move_all(lambda tensor: tensor if is_sim(tensor) else to_sim(tensor))

@@ -107,6 +107,8 @@ def install_kernels() -> None:
         aten.impl("convolution_backward_overrideable", special.convolution_backward, "PrivateUse1")
         for op in _direct_operators():
             aten.impl(op, functools.partial(kernel, op), "PrivateUse1")
+        for name in special.VIEWS:
+            aten.impl(name, special.view(name), "PrivateUse1", with_keyset=True)
         for key in ("PrivateUse1", "AutogradPrivateUse1"):
             aten.impl("_thnn_fused_gru_cell", special.gru_cell, key)
             aten.impl("_thnn_fused_lstm_cell", special.lstm_cell, key)

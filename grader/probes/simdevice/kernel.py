@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from grader.probes.simdevice.memory import is_sim, on_device, on_host, view_of
-from grader.probes.simdevice.rule import check_devices, note_waiting
+from grader.probes.simdevice.rule import check_devices, may_wait, note_waiting
 from grader.probes.simdevice.traffic import note
 
 if TYPE_CHECKING:
@@ -42,6 +42,9 @@ class _Signature:
             info = returned.alias_info
             aliased = [owner[label] for label in (info.before_set if info else ()) if label in owner]
             self.returns.append((aliased[0], bool(info and info.is_write)) if aliased else None)
+        # whether it only makes a new tensor: writes nothing, hands back nothing, waits for nothing
+        known = self.base not in _COPIES and not may_wait(self.base)
+        self.makes_one_tensor = known and not self.writes and self.returns == [None]
 
 
 _signatures: dict[OpOverload, _Signature] = {}
@@ -140,13 +143,16 @@ def kernel(op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     signature = _signatures.get(op)
     if signature is None:
         signature = _signatures[op] = _Signature(op)
+    if signature.makes_one_tensor and not kwargs:
+        host = _on_host_alone(signature, args)
+        if host is not None:
+            made = op(*host)
+            return on_device(made) if isinstance(made, torch.Tensor) else made
     if signature.base in _COPIES:
         return _copy(signature.base, args)
     call = _Call(signature, args, kwargs)
     if call.strangers and call.aliases:
         check_devices(signature.base, call.strangers)
-    if signature.base == "as_strided":
-        return _as_strided(call)
     note_waiting(signature.base, args)
     result = call.run(op)
     if signature.writes:
@@ -154,6 +160,25 @@ def kernel(op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     if len(signature.returns) == 1:
         return call.up(result, signature.returns[0])
     return tuple(call.up(*pair) for pair in zip(result, signature.returns, strict=True)) if signature.returns else None
+
+
+def _on_host_alone(signature: _Signature, args: tuple[Any, ...]) -> list[Any] | None:
+    """Return the CPU aliases of arguments that are all tensors on the device, numbers and sizes; None for others."""
+    host: list[Any] = []
+    for index, value in enumerate(args):
+        if isinstance(value, torch.Tensor):
+            if not is_sim(value):
+                return None
+            host.append(on_host(value))
+        elif isinstance(value, (list, tuple)):
+            if not all(type(item) is int or type(item) is bool for item in value):
+                return None
+            host.append(value)
+        elif isinstance(value, (int, float, complex)) and index in signature.tensor_slots:
+            return None
+        else:
+            host.append(value)
+    return host
 
 
 def _copy(base: str, args: tuple[Any, ...]) -> torch.Tensor:
@@ -167,9 +192,3 @@ def _copy(base: str, args: tuple[Any, ...]) -> torch.Tensor:
 def _is_factory() -> bool:
     """Tell whether torch.tensor(values, device=...) is at work: it builds on the CPU, switching Python keys off."""
     return torch._C._dispatch_tls_is_dispatch_key_excluded(torch._C.DispatchKey.Python)  # noqa: SLF001 - no public way
-
-
-def _as_strided(call: _Call) -> torch.Tensor:
-    # an explicit storage offset counts from the storage, an alias from the first element
-    tensor, offset = call.args[0], call.argument(3)
-    return view_of(tensor, call.args[1], call.args[2], 0 if offset is None else offset - tensor.storage_offset())

@@ -46,6 +46,11 @@ def check_devices(op: str, strangers: Sequence[tuple[str, torch.Tensor]]) -> Non
         )
 
 
+def may_wait(op: str) -> bool:
+    """Whether the host may have to wait for the device at this operator."""
+    return op in _READS or op in _DATA_DEPENDENT or op in _INDEXING
+
+
 def note_waiting(op: str, args: Sequence[Any]) -> None:
     """Log the operators at which the host waits for the device."""
     if op in _READS:

@@ -1,13 +1,34 @@
-"""Operators that PyTorch sends to an accelerator in a form that no CPU kernel knows."""
+"""Operators that need something else than the kernel.
+
+PyTorch sends some to an accelerator in a form that no CPU kernel knows; and views only read sizes and strides, so that
+the CPU's own kernels take tensors of any device.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
+from torch.library import get_kernel
 
 from grader.probes.simdevice.kernel import kernel
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+VIEWS = ("as_strided", "view", "_reshape_alias")
+
+
+def view(name: str) -> Callable[..., Any]:
+    """Return the CPU's kernel for one of ``VIEWS``, for registering with the set of keys."""
+    of_cpu = get_kernel(f"aten::{name}", "CPU")
+
+    def run(keys: Any, *args: Any, **kwargs: Any) -> Any:
+        return of_cpu.call_boxed(keys, *args, **kwargs)
+
+    return run
 
 
 def convolution(*args: Any) -> Any:
