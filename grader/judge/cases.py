@@ -14,7 +14,7 @@ from grader.judge.failure import Failure, Outcome
 from grader.judge.grading import Grading
 from grader.judge.numbers import Numbers
 from grader.judge.observed import contract_failure
-from grader.judge.variant import Variant
+from grader.judge.variant import Variant, as_derived, as_traced
 from grader.sandbox.host import Ticket
 from grader.sandbox.observe import SIMULATED
 
@@ -75,7 +75,7 @@ def variants_of(case: Case, families: tuple[str, ...], device: str = "") -> list
     if "device" in derived:
         variants.append(on_device)
     if "contract" in derived:
-        variants = [own, *(dataclasses.replace(variant, derived=True) for variant in variants[1:])]
+        variants = [own, *map(as_derived, variants[1:])]
         variants.append(Variant("contract", dtype=own.dtype, trace=True, compares_values=False))
     return variants
 
@@ -223,7 +223,7 @@ def planned(case: Case, variants: list[Variant]) -> list[Run]:
             continue
         run = Run(outcome)
         if outcome.family in DERIVED_FROM and contract is not None:
-            outcome.variant = dataclasses.replace(outcome.variant, trace=True)
+            outcome.variant = as_traced(outcome.variant)
             run.contract, contract.aside = contract, True
         if outcome.family == "grad" and values is not None:
             run.values, values.aside = values, True

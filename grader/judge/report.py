@@ -66,5 +66,7 @@ def versions() -> dict[str, str]:
 
 
 def _line_of(source: str, line: int) -> str:
+    if line <= 0:
+        return ""
     lines = source.splitlines()
-    return clean(lines[line - 1].strip(), 200) if 0 < line <= len(lines) else ""
+    return clean(lines[line - 1].strip(), 200) if line <= len(lines) else ""

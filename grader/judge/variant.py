@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 import torch
 
@@ -25,3 +26,15 @@ class Variant:
     def watches_inputs(self) -> bool:
         """Whether it looks for changed inputs: what is derived leaves that to the traced run of the same case."""
         return self.trace or not self.derived
+
+
+@cache
+def as_derived(variant: Variant) -> Variant:
+    """Return the same variant of a case that also runs traced."""
+    return replace(variant, derived=True)
+
+
+@cache
+def as_traced(variant: Variant) -> Variant:
+    """Return the same variant, traced."""
+    return replace(variant, trace=True)

@@ -40,6 +40,7 @@ _FORWARD: Final[tuple[dict[str, Any], ...]] = (
     {"dtype": torch.bfloat16},
     {"dtype": torch.float16},
     {"dtype": torch.float64},
+    {"cost": True},
 )
 
 
@@ -78,6 +79,7 @@ def _go(
     device: str = "cpu",
     trace: Any = None,
     inputs: bool = False,
+    cost: bool = False,
 ) -> None:
     packer = Packer()
     x, mask = torch.linspace(-1, 1, 24).to(dtype).reshape(2, 3, 4), torch.ones(3, 3, dtype=torch.bool).tril()
@@ -88,6 +90,6 @@ def _go(
     tensors = load(save(packer.tensors))
     executor.build(common | built | {"wants_module": True}, tensors)
     asked = {"method": "", "grad": grad, "names": ["x", "mask"], "through": None, "key": 2}
-    reply, out = executor.call(common | trees | asked | {"trace": trace, "inputs": inputs, "cost": False}, tensors)
+    reply, out = executor.call(common | trees | asked | {"trace": trace, "inputs": inputs, "cost": cost}, tensors)
     assert reply["kind"] == "value"
     save(out)
