@@ -9,6 +9,7 @@ import pytest
 from grader import catalog
 from grader.dev.answers import known_answers
 from grader.judge.lanes import MOST_DEATHS
+from grader.judge.runner import FEW_ARE_ENOUGH
 from grader.sandbox import limits
 from grader.server.keeper import descendants
 from grader.session import Request, Session
@@ -76,6 +77,8 @@ def test_a_failed_answer_is_asked_less(session: Session) -> None:
     assert (failed["verdict"], passed["verdict"]) == ("failed", "passed")
     assert {case["id"] for case in failed["cases"]} == {case["id"] for case in passed["cases"]}
     assert 4 < len(ran_derived(failed)) < len(ran_derived(passed))
+    for variant in ("[float16]", "[bfloat16]"):
+        assert 0 < len(ran_derived(failed, variant)) <= FEW_ARE_ENOUGH
 
 
 @pytest.mark.parametrize(
@@ -97,9 +100,21 @@ def test_a_second_bug_of_a_failed_answer(session: Session, family: str, bug: str
     assert len(cases) == sum(case["family"] == family and case["outcome"] == "failed" for case in alone["cases"])
 
 
-def ran_derived(report):
-    """Return the derived cases that ran."""
-    return [case for case in report["cases"] if case["family"] in ("dtype", "grad", "device") and not case["relied"]]
+def test_a_changed_input_says_nothing_of_the_variants(session: Session) -> None:
+    """It is seen in the run of the case itself; what is derived from it counts as what it is."""
+    source = KATA.reference().replace("masked_scores = scores.masked_fill(", "masked_scores = scores.masked_fill_(")
+    assert source != KATA.reference()
+    request = Request(KATA.id, source, KATA.filename, seed=SEED)
+    many, alone = (session.grade(request, many=many) for many in (True, False))
+    assert many["verdict"] == "failed"
+    for family in ("dtype", "grad", "contract"):
+        assert many["families"][family] == alone["families"][family]
+
+
+def ran_derived(report, variant=""):
+    """Return the derived cases that ran, or those of a variant."""
+    derived = [case for case in report["cases"] if case["family"] in ("dtype", "grad", "device") and not case["relied"]]
+    return [case for case in derived if case["id"].endswith(variant)]
 
 
 @pytest.mark.skipif(not limits.LINUX, reason="reads /proc")

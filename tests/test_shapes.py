@@ -66,8 +66,8 @@ def test_refusal(check, rng):
 
 
 @pytest.mark.cost
-def test_never_run(check):
-    raise AssertionError
+def test_cost(check, rng):
+    check.at_most(check["split"].run(rng.normal(2, 5, 12), 3).cost.calls, 0, "costs something")
 """
 TRUE = {
     "tokens": "(B, S, H, d_head)",
@@ -103,6 +103,16 @@ def made_up(tmp_path: Path):
         return list(shapes.problems(kata))
 
     return problems
+
+
+def test_a_grading_that_cannot_be_prepared(made_up, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A judge would grade without a plan and take longer: whoever writes a kata hears of it."""
+
+    def fails(*_arguments: object) -> set[int]:
+        raise TypeError("what is this?")
+
+    monkeypatch.setattr("grader.judge.plan.chosen", fails)
+    assert made_up() == ["no grading can be prepared: TypeError: what is this?"]
 
 
 def test_true_comments(made_up) -> None:

@@ -20,6 +20,7 @@ from grader.judge.failure import Failure
 from grader.judge.grading import Grading
 from grader.judge.lanes import Header, Local, Tensors
 from grader.judge.numbers import Numbers
+from grader.judge.plan import Plan
 from grader.judge.variant import Variant
 from grader.sandbox.host import Reply
 from grader.sandbox.keeper_line import NoSandboxes
@@ -47,19 +48,28 @@ class Witness:
 
 
 def rehearse(kata: Kata, watching: AbstractContextManager[None]) -> Iterator[str]:
-    """Run all cases but those that count or train; yields what the reference itself does wrong, a sentence each."""
+    """Run all cases but those that count or train; yields what the reference itself does wrong, a sentence each.
+
+    And what keeps a judge from preparing a grading: it would grade all the same, and take longer.
+    """
     source, filename = kata.reference(), str(kata.solution / "reference.py")
     grading = Grading(kata, source, kata.filename, SEED, NoSandboxes())
     witness = Witness(source, filename, watching)
-    for case in cases_of(kata.solution / "cases.py"):
-        if case.family == "cost" or case.trains:
-            continue
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+    cases = list(cases_of(kata.solution / "cases.py"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for case in cases:
+            if case.family == "cost" or case.trains:
+                continue
+            try:
                 again(CaseOutcome(case, Variant(case.family, dtype=torch.float64)), grading, witness)
-        except Failure as failure:
-            yield f"{case.name}: the reference fails: {failure}"
+            except Failure as failure:
+                yield f"{case.name}: the reference fails: {failure}"
+        try:
+            for _step in Plan(SEED).steps(grading, cases):
+                pass
+        except Exception as error:  # noqa: BLE001 - whatever it is, the author of the kata must hear of it
+            yield f"no grading can be prepared: {type(error).__name__}: {error}"
 
 
 def cases_of(path: Path) -> Iterator[Case]:
@@ -68,11 +78,13 @@ def cases_of(path: Path) -> Iterator[Case]:
         if name.startswith("test_") and callable(function):
             marks = getattr(function, "pytestmark", [])
             family = next((mark.name for mark in marks if mark.name in FAMILIES), CORE)
+            derive = [mark for mark in marks if mark.name == "derive"]
+            derives = tuple(into for mark in derive for into in mark.args) if derive else None
+            trains, precise = (any(mark.name == wanted for mark in marks) for wanted in ("trains", "precise"))
             for position, given in enumerate(_parameters(marks)):
-                text = ", ".join(map(str, given.values()))
-                trains = any(mark.name == "trains" for mark in marks)
-                run = _with(function, given)
-                yield Case(name, text, function.__doc__ or "", family, position, run, trains=trains)
+                text, run = ", ".join(map(str, given.values())), _with(function, given)
+                about = function.__doc__ or ""
+                yield Case(name, text, about, family, position, run, derives, trains=trains, precise=precise)
 
 
 def _parameters(marks: list[Any]) -> Iterator[dict[str, Any]]:

@@ -21,7 +21,7 @@ from grader.sandbox.sentences import in_words
 RUNS_AHEAD: Final = 12
 MOST_RESTARTS: Final = 20
 FEW_ARE_ENOUGH: Final = 3
-"""About so many runs of a variant show whether it brings something new, where an answer has failed already."""
+"""So many runs of a variant show whether it brings something new, where an answer has failed already."""
 
 Ready = tuple[Run, Prepared]
 
@@ -68,16 +68,20 @@ class Runner:
         runs = [run for run in runs if run not in trainings]
         mains = {run.outcome.case.stream: run for run in runs if run.is_main}
         ahead, left = _parted(runs, plan)
+        certain = False
         if patiently:
             self._ask_and_judge([pair for pair in ahead if pair[0].is_main])
-            ahead, rest = _worth_asking([pair for pair in ahead if not pair[0].is_main], mains)
-            left += rest
+            certain = any(main.outcome.outcome != "passed" for main in mains.values())
+            ahead = [pair for pair in ahead if not pair[0].is_main]
+            if certain:
+                ahead, left = _few(ahead, left, mains)
         self._ask_and_judge(ahead)
         evidence: dict[tuple[str, str], list[Run]] = {}
         for run, _ready in ahead:
             if not run.is_main:
                 evidence.setdefault(run.variant, []).append(run)
-        self._ask_and_judge([(run, ready) for run, ready in left if not self._decided(run, mains, evidence)])
+        doubtful = [pair for pair in left if not self._decided(pair[0], mains, evidence, certain=certain)]
+        self._ask_and_judge(doubtful)
         self._finish_all()
         self._train(trainings, runs)
 
@@ -98,11 +102,16 @@ class Runner:
             if not self._skips(run):
                 self._judge(run, ready)
 
-    def _decided(self, run: Run, mains: dict[str, Run], evidence: dict[tuple[str, str], list[Run]]) -> bool:
-        """Decide a run by those of its variant that were asked for, unless they leave doubt."""
+    def _decided(
+        self, run: Run, mains: dict[str, Run], evidence: dict[tuple[str, str], list[Run]], *, certain: bool
+    ) -> bool:
+        """Decide a run by those of its variant that were asked for, unless they leave doubt.
+
+        Where the verdict is ``certain``, a case that has failed is not asked whether it does so in a variant, too.
+        """
         main, chosen = mains.get(run.outcome.case.stream), evidence.get(run.variant, [])
         failed = [other for other in chosen if other.outcome.outcome != "passed"]
-        if _fails(main) and failed:  # as expected: it is no new fact that it fails in this variant, too
+        if _fails(main) and (failed or certain):  # as expected: it is no new fact that it fails in this variant, too
             assert main is not None
             run.follow(main.outcome)
         elif (
@@ -237,8 +246,7 @@ def _parted(runs: list[Run], plan: Plan) -> tuple[list[Ready], list[Ready]]:
     numbers = {run.number for run in runs}
     ahead: list[Ready] = []
     left: list[Ready] = []
-    for run in sorted(runs, key=lambda run: run.outcome.family == "device"):  # see LANE_OF_FAMILY
-        ready = plan.runs[run.number - 1]
+    for run, ready in sorted(((run, plan.runs[run.number - 1]) for run in runs), key=_order):
         if ready.relies_on and ready.relies_on <= numbers:
             left.append((run, ready))
         else:
@@ -246,24 +254,29 @@ def _parted(runs: list[Run], plan: Plan) -> tuple[list[Ready], list[Ready]]:
     return ahead, left
 
 
-def _worth_asking(runs: list[Ready], mains: dict[str, Run]) -> tuple[list[Ready], list[Ready]]:
-    """Part derived runs into those that are asked for and the others.
+def _few(ahead: list[Ready], left: list[Ready], mains: dict[str, Run]) -> tuple[list[Ready], list[Ready]]:
+    """Part the derived runs of an answer that has failed: a few of each variant, of cases that passed, and the others.
 
-    The first are those whose cases passed (a few of each variant, once the verdict is certain) and, of each variant,
-    one whose case did not.
+    The few are of those that are asked for ahead, where there are any.
     """
-    certain = any(map(_fails, mains.values()))
-    variants: dict[tuple[str, str], list[Ready]] = {}
-    for pair in runs:
-        variants.setdefault(pair[0].variant, []).append(pair)
-    worth: list[Run] = []
-    for members in variants.values():
-        failing = [run for run, _ready in members if _fails(mains.get(run.outcome.case.stream))]
-        passing = [run for run, _ready in members if run not in failing]
-        step = max(1, len(passing) // FEW_ARE_ENOUGH) if certain else 1
-        worth += failing[:1] + passing[::step]
-    return [pair for pair in runs if pair[0] in worth], [pair for pair in runs if pair[0] not in worth]
+    variants: dict[tuple[str, str], list[Run]] = {}
+    for pairs in (ahead, left):
+        passing = [run for run, _ready in pairs if not _fails(mains.get(run.outcome.case.stream))]
+        for variant in {run.variant for run in passing} - variants.keys():
+            members = [run for run in passing if run.variant == variant]
+            variants[variant] = members[:: -(-len(members) // FEW_ARE_ENOUGH)]
+    few = [run for members in variants.values() for run in members]
+    every = sorted([*ahead, *left], key=_order)
+    return [pair for pair in every if pair[0] in few], [pair for pair in every if pair[0] not in few]
+
+
+def _order(pair: Ready) -> bool:
+    """What is on the device comes last: see LANE_OF_FAMILY."""
+    return pair[0].outcome.family == "device"
 
 
 def _fails(main: Run | None) -> bool:
-    return main is not None and main.outcome.outcome != "passed"
+    """Whether a case fails in a way that shows in what is derived from it: a changed input shows in its own run."""
+    if main is None or main.outcome.outcome == "passed":
+        return False
+    return main.outcome.failure is None or main.outcome.failure.kind != "modified"
