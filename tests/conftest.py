@@ -33,16 +33,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let all tests of a kata follow each other: its judge and what that has prepared serve them all."""
+    """Let all tests of a kata follow each other: its judge and what that has prepared serve them all.
+
+    Those with seeds of their own come last: with another seed everything is prepared anew.
+    """
+
+    def given(item: pytest.Item) -> dict[str, Any]:
+        return item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
 
     def kata_of(item: pytest.Item) -> str:
-        given = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-        return given["known"].kata if "known" in given else getattr(given.get("kata"), "id", "")
+        known = given(item).get("known")
+        return known.kata if known is not None else getattr(given(item).get("kata"), "id", "")
 
     places = [place for place, item in enumerate(items) if item.path.name == "test_katas.py"]
     found = [items[place] for place in places]
     katas = list(dict.fromkeys(map(kata_of, found)))
-    for place, item in zip(places, sorted(found, key=lambda item: katas.index(kata_of(item))), strict=True):
+    ordered = sorted(found, key=lambda item: (katas.index(kata_of(item)), "seed" in given(item)))
+    for place, item in zip(places, ordered, strict=True):
         items[place] = item
 
 
