@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import torch
 
-from grader.catalog import FAMILIES, Kata
-from grader.judge.cases import CORE, Case, CaseOutcome, again
+from grader.catalog import Kata
+from grader.judge.cases import Case, CaseOutcome, again, traits_of
 from grader.judge.check import Check
 from grader.judge.failure import Failure
 from grader.judge.grading import Grading
@@ -77,14 +77,10 @@ def cases_of(path: Path) -> Iterator[Case]:
     for name, function in runpy.run_path(str(path)).items():
         if name.startswith("test_") and callable(function):
             marks = getattr(function, "pytestmark", [])
-            family = next((mark.name for mark in marks if mark.name in FAMILIES), CORE)
-            derive = [mark for mark in marks if mark.name == "derive"]
-            derives = tuple(into for mark in derive for into in mark.args) if derive else None
-            trains, precise = (any(mark.name == wanted for mark in marks) for wanted in ("trains", "precise"))
             for position, given in enumerate(_parameters(marks)):
                 text, run = ", ".join(map(str, given.values())), _with(function, given)
                 about = function.__doc__ or ""
-                yield Case(name, text, about, family, position, run, derives, trains=trains, precise=precise)
+                yield Case(name, text, about, position=position, function=run, **traits_of(marks))
 
 
 def _parameters(marks: list[Any]) -> Iterator[dict[str, Any]]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import torch
 
+from grader.catalog import FAMILIES
 from grader.judge.check import Check
 from grader.judge.failure import Failure, Outcome
 from grader.judge.grading import Grading
@@ -50,6 +51,19 @@ class Case:
     def stream(self) -> str:
         """The name under which its inputs are drawn: the same for each variant."""
         return f"{self.name}({self.parameters})"
+
+
+def traits_of(marks: Iterable[Any]) -> dict[str, Any]:
+    """Return what pytest's marks say of a case, as arguments of ``Case``."""
+    marks = list(marks)
+    names = [mark.name for mark in marks]
+    into = [mark.args for mark in marks if mark.name == "derive"]
+    return {
+        "family": next((name for name in names if name in FAMILIES), CORE),
+        "derives": tuple(family for families in into for family in families) if into else None,
+        "trains": "trains" in names,
+        "precise": "precise" in names,
+    }
 
 
 def variants_of(case: Case, families: tuple[str, ...], device: str = "") -> list[Variant]:

@@ -295,7 +295,7 @@ class Check:
         if exchange.reply["kind"] != ("built" if exchange.header["op"] == "build" else "value"):
             raise unreadable("a reply to something else")
         if exchange.header["op"] == "build":
-            failure = module_failure(exchange, exchange.reply)
+            failure = module_failure(exchange)
             if failure is not None:
                 raise failure
         elif self.judges:

@@ -15,7 +15,7 @@ from typing import Any, Final
 import pytest
 
 from grader.catalog import FAMILIES
-from grader.judge.cases import CORE, Case
+from grader.judge.cases import Case, traits_of
 from grader.judge.check import Check
 from grader.judge.numbers import Numbers
 from grader.judge.translations import Translations
@@ -94,14 +94,12 @@ def _case(item: pytest.Item, position: int, texts: Translations) -> Case:
     names = item._fixtureinfo.argnames  # noqa: SLF001 - the names of its parameters, in order
     name = item.originalname or item.name
     about = texts.why.get(name) or (item.function.__doc__ or "").strip().partition("\n")[0]
-    family = next((mark.name for mark in item.iter_markers() if mark.name in FAMILIES), CORE)
-    marks = list(item.iter_markers("derive"))
-    derives = tuple(name for mark in marks for name in mark.args) if marks else None
 
     def run(check: Check, rng: Numbers) -> None:
         given: dict[str, Any] = own | {"check": check, "rng": rng}
         item.function(**{name: given[name] for name in names})
 
     title = texts.titles.get(name, "")
-    trains, precise = (item.get_closest_marker(mark) is not None for mark in ("trains", "precise"))
-    return Case(name, ", ".join(map(str, own.values())), about, family, position, run, derives, title, trains, precise)
+    text = ", ".join(map(str, own.values()))
+    traits = traits_of(item.iter_markers())
+    return Case(name, text, about, position=position, function=run, title=title, **traits)

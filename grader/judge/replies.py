@@ -35,9 +35,9 @@ def receive(exchange: Exchange, backend: Backend) -> None:
         raise unreadable(str(error) if isinstance(error, WireError) else "a malformed reply") from None
 
 
-def module_failure(exchange: Exchange, reply: dict[str, Any]) -> Failure | None:
-    """Return what a reply tells to be wrong with a module that was built: its parameters are not the contract's."""
-    return missing_parameters(reply, exchange.trees["state"]) if exchange.header["wants_module"] else None
+def module_failure(exchange: Exchange) -> Failure | None:
+    """Return what the reply tells to be wrong with a module that was built: its parameters are not the contract's."""
+    return missing_parameters(exchange.reply, exchange.trees["state"]) if exchange.header["wants_module"] else None
 
 
 def device_of_results(exchange: Exchange, device: str) -> str:
