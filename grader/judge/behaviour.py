@@ -17,8 +17,9 @@ from grader.judge.observed import Cost, cost_of, tensor_nodes
 from grader.judge.results import Exchange
 from grader.sandbox.executor import RUN_BITS
 from grader.sandbox.host import Reply
+from grader.sandbox.messages import Payload
 from grader.sandbox.observe import SIMULATED
-from grader.sandbox.wire import Unpacker, save
+from grader.sandbox.wire import Unpacker
 
 COMPARABLE: Final = frozenset(("value", "built", "error", "missing"))
 
@@ -33,20 +34,22 @@ def is_comparable(case: CaseOutcome) -> bool:
     if case.variant.device not in ("cpu", SIMULATED) or case.case.trains:
         return False
     if check is None or not check.exchanges:
-        return case.recall is not None
+        return case.recall is not None or case.prepared is not None
     settled = [exchange for exchange in check.exchanges if exchange.settled]
     return bool(settled) and all(exchange.reply["kind"] in COMPARABLE for exchange in settled)
 
 
 def reproduces(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
     """Whether an implementation does, operation by operation, what the answer did in a case."""
-    if case.recall is None:
+    if case.recall is None and case.prepared is None:
         return _reproduces(grading, implementation, case)
     # It passed at a glance: whoever does what one such answer did does what all of them did.
-    return implementation.passes(
-        grading.seed,
-        case.id,
-        lambda: _meets(grading, implementation, case) or _reproduces(grading, implementation, case),
+    return implementation.passes(grading.seed, case.id, lambda: _passes(grading, implementation, case))
+
+
+def _passes(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
+    return _meets(grading, implementation, case) or (
+        case.recall is not None and _reproduces(grading, implementation, case)
     )
 
 
@@ -77,9 +80,9 @@ class Deed:
         self._grads: dict[str, Any] | None = None
 
     @property
-    def payload(self) -> bytes:
-        """The tensors of the reply, as they travel."""
-        return save(self._tensors)
+    def payload(self) -> Payload:
+        """The tensors of the reply."""
+        return Payload(tensors=self._tensors)
 
     def was_asked(self, sent: tuple[Header, Tensors]) -> bool:
         """Whether it was asked for just this."""

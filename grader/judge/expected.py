@@ -12,7 +12,8 @@ import torch
 from grader.judge.compare import GRADIENT_SLACK, SMALLEST_SCALE, tolerance
 from grader.judge.entries import missing_parameters
 from grader.judge.observed import tensor_nodes
-from grader.sandbox.wire import Tree, Unpacker, WireError, dtype_name, load
+from grader.sandbox.messages import Payload
+from grader.sandbox.wire import Tree, Unpacker, WireError, dtype_name
 
 _NUMBERS: Final = torch.float64
 _TENSOR: Final = "tensor"
@@ -26,7 +27,7 @@ MALFORMED: Final = (
 class Expected(Protocol):
     """What a passing reply looks like."""
 
-    def met(self, reply: dict[str, Any], payload: bytes) -> bool:
+    def met(self, reply: dict[str, Any], payload: Payload) -> bool:
         """Whether a reply is what was expected, with nothing to remark upon."""
 
 
@@ -37,7 +38,7 @@ class BuiltModule:
         self._state, self._wants_module = state, wants_module
         self._accepted: Any = None
 
-    def met(self, reply: dict[str, Any], payload: bytes) -> bool:  # noqa: ARG002 - a module sends no tensors
+    def met(self, reply: dict[str, Any], payload: Payload) -> bool:  # noqa: ARG002 - a module sends no tensors
         """Whether the parameters are those of the contract; most answers list them just as the last one did."""
         if reply["kind"] != "built":
             return False
@@ -55,7 +56,7 @@ class AnyValue:
     def __init__(self, device: str) -> None:
         self._device = device
 
-    def met(self, reply: dict[str, Any], payload: bytes) -> bool:
+    def met(self, reply: dict[str, Any], payload: Payload) -> bool:
         """Whether it is a result, on the device where it must be, with nothing to remark upon."""
         try:
             value_of(reply, payload)
@@ -94,14 +95,14 @@ class Expectation:
             self._want[heap] = torch.cat(flat)
             self._allowed[heap] = torch.cat([torch.full_like(f, s) for f, s in zip(flat, slack, strict=True)])
 
-    def met(self, reply: dict[str, Any], payload: bytes) -> bool:
+    def met(self, reply: dict[str, Any], payload: Payload) -> bool:
         """Whether a reply is what was expected, with nothing to remark upon."""
         try:
             return self._met(reply, payload)
         except MALFORMED:
             return False
 
-    def _met(self, reply: dict[str, Any], payload: bytes) -> bool:
+    def _met(self, reply: dict[str, Any], payload: Payload) -> bool:
         if not _is_plain(reply):
             return False
         nodes: list[dict[str, Any]] = []
@@ -116,7 +117,7 @@ class Expectation:
                     return False
                 if name not in self._without:
                     nodes.append(given[name])
-        return self._agree(nodes, load(payload))
+        return self._agree(nodes, payload.tensors)
 
     def _agree(self, nodes: list[dict[str, Any]], heaps: dict[str, torch.Tensor]) -> bool:
         places: dict[str, list[tuple[int, int]]] = {heap: [] for heap in self._want}
@@ -165,9 +166,9 @@ class Expectation:
         )
 
 
-def value_of(reply: dict[str, Any], payload: bytes) -> Tree:
+def value_of(reply: dict[str, Any], payload: Payload) -> Tree:
     """Return what a call returned. Raises one of ``MALFORMED`` where that cannot be read."""
-    return Unpacker(load(payload)).unpack(reply["value"])
+    return Unpacker(payload.tensors).unpack(reply["value"])
 
 
 def _is_plain(reply: dict[str, Any]) -> bool:
@@ -190,10 +191,10 @@ def _collect(want: Tree, leaves: list[torch.Tensor]) -> None:
 
 
 def _gathered(heap: torch.Tensor, places: list[tuple[int, int]]) -> torch.Tensor:
-    """Return the numbers of a heap in the order of these places; as they lie, where that is it."""
-    at = 0
+    """Return the numbers of a heap in the order of these places; as they lie, where one follows upon the other."""
+    first = at = places[0][0]
     for start, length in places:
         if start != at:
             return torch.cat([heap.narrow(0, start, length) for start, length in places])
         at += length
-    return heap.narrow(0, 0, at)
+    return heap.narrow(0, first, at - first)

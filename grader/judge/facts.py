@@ -21,7 +21,8 @@ from grader.judge.failure import Failure
 from grader.judge.results import Exchange
 from grader.language import _, marked
 from grader.sandbox.host import Lost
-from grader.sandbox.wire import Message, Packer, Unpacker, WireError
+from grader.sandbox.messages import Message
+from grader.sandbox.wire import Packer, Unpacker, WireError
 
 MOST_CALLS: Final = 4
 SENSITIVE: Final = 3.0
@@ -268,7 +269,7 @@ def _again(check: Check, exchange: Exchange, args: list[Any]) -> Any:
         kwargs = Unpacker(_tensors).unpack(header["kwargs"])
         given = tuple(cast(args, check.variant.dtype))
         trees = {"args": packer.pack(given), "kwargs": packer.pack(kwargs)}
-        reply, tensors = lane.wait(lane.send(Message.of(header | trees, packer.tensors)))
+        reply, tensors = lane.wait(lane.send(Message(header | trees, packer.tensors)))
         return Unpacker(tensors).unpack(reply["value"]) if reply["kind"] == "value" else None
     except (Failure, Lost, WireError, KeyError, TypeError, ValueError):
         return None

@@ -39,8 +39,17 @@ DEPTHS: Final = {("device", ""): Depth.CASE, ("dtype", "bfloat16"): Depth.FORM}
 """How closely a variant looks. What is special about a number in bfloat16 is so in float16, which looks closely."""
 
 
-def chosen(runs: dict[int, list[Exchange]], depth: Depth = Depth.MAGNITUDE) -> set[int]:
-    """Return the numbers of runs that together have all the features seen at a depth, the largest ones first."""
+JOINT: Final = (("dtype", "float16"), ("device", ""))
+"""Two variants that look for different bugs and do not hide each other's: one run shows both of them."""
+
+
+def chosen(
+    runs: dict[int, list[Exchange]], depth: Depth = Depth.MAGNITUDE, beside: frozenset[int] = frozenset()
+) -> set[int]:
+    """Return the numbers of runs that together have all the features seen at a depth, the largest ones first.
+
+    Those ``beside`` are among them, whatever they have.
+    """
     features = {
         number: {feature for seen_at, feature in features_of(exchanges) if seen_at <= depth}
         for number, exchanges in runs.items()
@@ -49,7 +58,7 @@ def chosen(runs: dict[int, list[Exchange]], depth: Depth = Depth.MAGNITUDE) -> s
     largest = {number: sum(exchange.size for exchange in exchanges) for number, exchanges in runs.items()}
     longest = {number: max(map(_longest, exchanges), default=0) for number, exchanges in runs.items()}
     # rounding errors and indices that a dtype cannot hold show in the largest tensor and along the longest axis
-    found = {max(numbers, key=numbers.__getitem__) for numbers in (largest, longest) if numbers}
+    found = {max(numbers, key=numbers.__getitem__) for numbers in (largest, longest) if numbers} | beside
     left -= set().union(*(features[number] for number in found))
     while left:
         # the rarest first, and of the runs that have it the largest: in a small one little depends on anything

@@ -14,11 +14,13 @@ from grader.language import _
 from grader.sandbox.executor import AnswerError, Executor
 from grader.sandbox.host import GradingTimeout, Lost, Reply, Sandbox, SandboxEnded, Ticket, Told
 from grader.sandbox.keeper_line import DEVICE_LANE, PLAIN_LANE, KeeperLine
-from grader.sandbox.wire import Message
+from grader.sandbox.messages import Message
 
 SECONDS_AFTER_A_TIMEOUT: Final = (2.0, 1.0, 0.5)
 """After the first timeout each further call gets less: an endless loop costs its own deadline once, not once a case."""
 MOST_DEATHS: Final = 12
+TOGETHER_SECONDS: Final = 0.5
+"""What was asked for together and takes longer is asked for one by one, each with the time of a call."""
 LANE_OF_FAMILY: Final = {"device": DEVICE_LANE, "grad": DEVICE_LANE}
 """All others go to the plain one."""
 
@@ -151,7 +153,7 @@ class Answer:
     def ask_for_device(self) -> Ticket:
         """Have the simulated device tried, ahead of whatever needs it."""
         if self._device_asked is None:
-            self._device_asked = self.lane("device").send(Message.of({"op": "device"}))
+            self._device_asked = self.lane("device").send(Message({"op": "device"}))
         return self._device_asked
 
     def close(self) -> None:
@@ -178,7 +180,7 @@ class Answer:
         self._prepare(lane)
         sandbox = Sandbox(self._keeper, *self._keeper.take(lane), self._deadline)
         sandbox.filename = self._filename
-        load = Message.of({"op": "load", "source": self._source, "filename": self._filename})
+        load = Message({"op": "load", "source": self._source, "filename": self._filename})
         return sandbox, sandbox.submit(load, self.call_seconds())
 
     def settle_load(self, sandbox: Sandbox, ticket: Ticket) -> None:
@@ -223,19 +225,32 @@ class Lane:
 
     def submit(self, header: Header, tensors: Tensors) -> Ticket:
         """Ask the present sandbox for an operation, a new one where the last one ended."""
-        message = Message.of(header, tensors)
+        message = Message(header, tensors)
         if header["op"] == "train":
             return self.send(message, header["seconds"], self._answer.on_training)
         return self.send(message)
 
     def send(self, message: Message, seconds: float | None = None, told: Told | None = None) -> Ticket:
         """Ask for an operation whose message is made already; ``seconds`` where it may take longer than a call."""
+        self._be_there()
+        assert self._sandbox is not None
+        return self._sandbox.submit(message, seconds or self._answer.call_seconds(), told)
+
+    def send_together(self, messages: list[Message]) -> list[Ticket]:
+        """Ask for several operations at once; one by one where that has gone wrong before."""
+        if len(messages) == 1 or self.careful or self._answer.deaths:
+            return [self.send(message) for message in messages]
+        self._be_there()
+        assert self._sandbox is not None
+        return self._sandbox.submit_together(messages, min(self._answer.call_seconds(), TOGETHER_SECONDS))
+
+    def _be_there(self) -> None:
+        """Have a sandbox that is alive, with the file in it."""
         if self._answer.load_failure is not None:
             raise dataclasses.replace(self._answer.load_failure)
         if self._sandbox is None or not self._sandbox.alive:
             self._sandbox, load = self._answer.new_sandbox(self._name)
             self._loads = {self._sandbox: load}
-        return self._sandbox.submit(message, seconds or self._answer.call_seconds(), told)
 
     def flush(self) -> None:
         """Send what was asked for, so that the sandbox works while we do."""

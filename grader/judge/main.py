@@ -33,8 +33,8 @@ from grader.language import _, current, use
 from grader.sandbox import landlock, limits
 from grader.sandbox.host import Sandbox
 from grader.sandbox.keeper_line import PLAIN_LANE, KeeperLine
+from grader.sandbox.messages import Message
 from grader.sandbox.sentences import in_words
-from grader.sandbox.wire import Message
 from grader.server import lines
 
 PROGRESS_SECONDS: Final = 0.05
@@ -203,7 +203,7 @@ class Judge:
         keeper.ask(PLAIN_LANE, cpu_seconds=10)
         sandbox = Sandbox(keeper, *keeper.take(PLAIN_LANE), time.monotonic() + 60)
         sandbox.wait_ready()
-        simulated, _ = sandbox.wait(sandbox.submit(Message.of({"op": "device"}), 30))
+        simulated, _ = sandbox.wait(sandbox.submit(Message({"op": "device"}), 30))
         sandbox.retire()
         return {
             "layers": sandbox.layers,

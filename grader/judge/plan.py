@@ -7,6 +7,7 @@ that looks at results while it runs is run again when they are in; for any other
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,19 +15,20 @@ from typing import Any
 import torch
 
 from grader.judge.agreement import Agreement
-from grader.judge.cases import Case, Run, planned, variants_of
+from grader.judge.cases import Case, CaseOutcome, Run, planned, variants_of
 from grader.judge.check import Check
 from grader.judge.expected import MALFORMED, AnyValue, BuiltModule, Expectation, Expected, value_of
 from grader.judge.failure import Failure
 from grader.judge.grading import Grading
-from grader.judge.kinds import DEPTHS, Depth, chosen
+from grader.judge.kinds import DEPTHS, JOINT, Depth, chosen
 from grader.judge.lanes import Asked, Header, Lane, Local, Tensors
 from grader.judge.numbers import Numbers
 from grader.judge.replies import device_of_results, expected_gradients
 from grader.judge.results import Exchange
 from grader.judge.variant import Variant
 from grader.sandbox.host import Lost, Reply, Ticket
-from grader.sandbox.wire import Message, Tree
+from grader.sandbox.messages import Message, Payload
+from grader.sandbox.wire import Tree
 
 
 @dataclass
@@ -48,9 +50,9 @@ class Prepared:
     relies_on: frozenset[int] = frozenset()
     """The numbers of the runs that stand for this one as long as they all pass."""
 
-    def met(self, replies: Iterable[tuple[Header | None, bytes]]) -> bool:
+    def met(self, replies: Iterable[tuple[Header | None, Payload]]) -> bool:
         """Whether these replies, with their payloads, are those of a passing answer."""
-        read: list[tuple[Header, bytes]] = []
+        read: list[tuple[Header, Payload]] = []
         for expected, (reply, payload) in zip(self.expected, replies, strict=True):
             assert reply is not None
             if not expected.met(reply, payload):
@@ -76,12 +78,26 @@ class Prepared:
         return (exchange.want, exchange.want_grads) if exchange.compared else None
 
 
+@dataclass(frozen=True)
+class Joint:
+    """A run in the place of two of the same case: in one dtype and on the device at once. If it passes, both do."""
+
+    run: Run
+    ready: Prepared
+    stands_for: frozenset[int]
+
+    def again(self) -> Run:
+        """Return the run, for another answer."""
+        return Run(CaseOutcome(self.run.outcome.case, self.run.outcome.variant), number=self.run.number)
+
+
 class Plan:
     """All runs of a kata's cases with the inputs of one seed."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.runs: list[Prepared] = []
+        self.joints: list[Joint] = []
 
     def steps(self, grading: Grading, cases: list[Case]) -> Iterator[None]:
         """Prepare run after run; the caller may stop in between."""
@@ -90,20 +106,45 @@ class Plan:
         for run in runs:
             self.runs.append(_prepared(run, grading, stand_in))
             yield
-        self._choose(runs)
+        for halved, on_device in self._choose(runs):
+            variant = dataclasses.replace(on_device.outcome.variant, dtype=halved.outcome.variant.dtype)
+            both = Run(CaseOutcome(on_device.outcome.case, variant), number=len(runs) + len(self.joints) + 1)
+            ready = _prepared(both, grading, stand_in)
+            if ready.is_straight:
+                self.joints.append(Joint(both, ready, frozenset((halved.number, on_device.number))))
+            yield
 
-    def _choose(self, runs: list[Run]) -> None:
-        """Among the derived runs of a variant, let some stand for the others."""
+    def _choose(self, runs: list[Run]) -> list[tuple[Run, Run]]:
+        """Among the derived runs of a variant, let some stand for the others.
+
+        Returns the pairs of these that can be made in one.
+        """
         variants: dict[tuple[str, str], dict[int, list[Exchange]]] = {}
         for index, (run, ready) in enumerate(zip(runs, self.runs, strict=True)):
             if ready.is_known and not ready.is_special and run.outcome.family != run.outcome.case.family:
                 variants.setdefault(run.variant, {})[index] = ready.exchanges
+        pairs: list[tuple[Run, Run]] = []
         for variant, members in variants.items():
-            found = chosen(members, DEPTHS.get(variant, Depth.MAGNITUDE))
+            beside: frozenset[int] = frozenset()
+            if variant == JOINT[1]:
+                pairs = self._pairs(runs, members)
+                beside = frozenset(on_device.number - 1 for _halved, on_device in pairs)
+            found = chosen(members, DEPTHS.get(variant, Depth.MAGNITUDE), beside)
             for index in members:
                 self.runs[index].relies_on = (
                     frozenset() if index in found else frozenset(number + 1 for number in found)
                 )
+        return pairs
+
+    def _pairs(self, runs: list[Run], members: dict[int, list[Exchange]]) -> list[tuple[Run, Run]]:
+        """Return the runs of the first joint variant that have to be made, each with that of the other one."""
+        here = {runs[index].outcome.case.stream: runs[index] for index in members}
+        pairs: list[tuple[Run, Run]] = []
+        for run, ready in zip(runs, self.runs, strict=True):
+            other = here.get(run.outcome.case.stream)
+            if run.variant == JOINT[0] and other is not None and ready.is_straight and not ready.relies_on:
+                pairs += [(run, other)] if other.outcome.variant.dtype == torch.float32 else []
+        return pairs
 
 
 class Replies:
@@ -117,7 +158,7 @@ class Replies:
         """Return the operation that was asked for ahead. Raises Lost where it was another one."""
         at = self._at
         self._at += 1
-        if at >= len(self._tickets) or self._messages[at] != Message.of(header, tensors):
+        if at >= len(self._tickets) or not self._messages[at].is_that_of(header, tensors):
             raise Lost
         return self._tickets[at]
 
@@ -137,7 +178,7 @@ class _Rehearsal:
 
     def submit(self, header: Header, tensors: Tensors) -> Asked:
         """Keep an operation; returns its number, in the place of a ticket."""
-        self.messages.append(Message.of(header, tensors))
+        self.messages.append(Message(header, tensors))
         self._open.append((header, tensors))
         return len(self.messages) - 1  # type: ignore[return-value]
 

@@ -19,6 +19,7 @@ from grader.sandbox.observe import SIMULATED
 from grader.sandbox.sentences import in_words
 
 RUNS_AHEAD: Final = 12
+OPERATIONS_TOGETHER: Final = 30
 MOST_RESTARTS: Final = 20
 FEW_ARE_ENOUGH: Final = 3
 """So many runs of a variant show whether it brings something new, where an answer has failed already."""
@@ -75,7 +76,7 @@ class Runner:
             ahead = [pair for pair in ahead if not pair[0].is_main]
             if certain:
                 ahead, left = _few(ahead, left, mains)
-        self._ask_and_judge(ahead)
+        self._ask_and_judge_jointly(ahead, plan)
         evidence: dict[tuple[str, str], list[Run]] = {}
         for run, _ready in ahead:
             if not run.is_main:
@@ -85,19 +86,53 @@ class Runner:
         self._finish_all()
         self._train(trainings, runs)
 
+    def _ask_and_judge_jointly(self, runs: list[Ready], plan: Plan) -> None:
+        """Make one run in the place of two where the plan has one; if it does not pass, make both of them after all."""
+        by_number = {run.number: (run, ready) for run, ready in runs}
+        joints = [joint for joint in plan.joints if joint.stands_for <= by_number.keys()]
+        if not joints or self._grading.answer.load_failure is not None:
+            self._ask_and_judge(runs)
+            return
+        saved = {number for joint in joints for number in joint.stands_for}
+        alone = [pair for pair in runs if pair[0].number not in saved]
+        both = [(joint.again(), joint.ready) for joint in joints]
+        self._ask([*alone, *both])
+        self._judge_all(alone)
+        apart: list[Ready] = []
+        for (run, ready), joint in zip(both, joints, strict=True):
+            parts = [by_number[number] for number in joint.stands_for]
+            if self._passes(run, ready):
+                for part, part_ready in parts:
+                    part.outcome.prepared = part_ready
+                    self._close(part)
+            else:
+                apart += parts
+        self._ask_and_judge(sorted(apart, key=_order))
+
     def _ask_and_judge(self, runs: list[Ready]) -> None:
-        answer = self._grading.answer
-        if answer.load_failure is not None:  # there is nobody to ask
+        if self._grading.answer.load_failure is None:
+            self._ask(runs)
+            self._judge_all(runs)
+        else:  # there is nobody to ask
             for run, _ready in runs:
                 self._run(run)
-            return
+
+    def _ask(self, runs: list[Ready]) -> None:
+        answer = self._grading.answer
+        waiting: dict[Lane, list[Ready]] = {}
         for run, ready in runs:
             if run.outcome.variant.device == SIMULATED:
                 answer.ask_for_device()
             lane = answer.lane(run.outcome.family)
-            run.outcome.tickets = [lane.send(message) for message in ready.messages]
-        for name in {run.outcome.family for run, _ready in runs}:
-            answer.lane(name).flush()
+            together = waiting.setdefault(lane, [])
+            together.append((run, ready))
+            if sum(len(ready.messages) for _run, ready in together) >= OPERATIONS_TOGETHER:
+                _ask_together(lane, waiting.pop(lane))
+        for lane, together in waiting.items():
+            _ask_together(lane, together)
+            lane.flush()
+
+    def _judge_all(self, runs: list[Ready]) -> None:
         for run, ready in runs:
             if not self._skips(run):
                 self._judge(run, ready)
@@ -129,17 +164,26 @@ class Runner:
     # --- prepared
 
     def _judge(self, run: Run, ready: Prepared) -> None:
-        outcome, tickets = run.outcome, run.outcome.tickets
+        outcome = run.outcome
         lane = self._grading.answer.lane(outcome.family)
-        if ready.is_straight and all(map(lane.answered, tickets)) and ready.met((t.reply, t.payload) for t in tickets):
+        if self._passes(run, ready):
             self._passed(run, ready, lane)
         elif ready.is_straight:
             outcome.check = self._asked(run, ready, lane)
             self._finish(run)
-        elif self._begin(run, Replies(lane, ready, tickets), ready):
+        elif self._begin(run, Replies(lane, ready, outcome.tickets), ready):
             self._finish(run)
         else:
             self._close(run)
+
+    def _passes(self, run: Run, ready: Prepared) -> bool:
+        """Whether all replies are those of a passing answer, at a glance."""
+        lane, tickets = self._grading.answer.lane(run.outcome.family), run.outcome.tickets
+        return (
+            ready.is_straight
+            and all(map(lane.answered, tickets))
+            and ready.met((ticket.reply, ticket.payload) for ticket in tickets)
+        )
 
     def _passed(self, run: Run, ready: Prepared, lane: Lane) -> None:
         main = run.outcome
@@ -239,6 +283,12 @@ class Runner:
             self._on_outcome(outcome)
         if run.outcome.check is not None:
             self._grading.reference.release(run.outcome.check.handles)
+
+
+def _ask_together(lane: Lane, runs: list[Ready]) -> None:
+    tickets = iter(lane.send_together([message for _run, ready in runs for message in ready.messages]))
+    for run, ready in runs:
+        run.outcome.tickets = [next(tickets) for _message in ready.messages]
 
 
 def _parted(runs: list[Run], plan: Plan) -> tuple[list[Ready], list[Ready]]:

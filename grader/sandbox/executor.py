@@ -18,7 +18,7 @@ import torch
 from grader.sandbox import observe
 from grader.sandbox.training import NoLossError, Tell, train
 from grader.sandbox.values import Snapshot, describe
-from grader.sandbox.wire import Unpacker, dtype_named
+from grader.sandbox.wire import Heap, Unpacker, dtype_named
 
 MODULE_NAME: Final = "kata_answer"
 MOST_PARAMETERS: Final = 200
@@ -111,10 +111,10 @@ class Executor:
         self._modules[header["handle"]] = observe.place(module, header["device"])
         return {"kind": "built", "parameters": parameters[:MOST_PARAMETERS]}, {}
 
-    def call(self, header: Header, tensors: Tensors) -> tuple[Header, Tensors]:
+    def call(self, header: Header, tensors: Tensors, heap: Heap | None = None) -> tuple[Header, Tensors]:
         """Call a function, a module or a method of it.
 
-        Answers with the tree of what came back and what was observed.
+        Answers with the tree of what came back and what was observed. With a ``heap`` the tensors go there.
         """
         self._enter(header["key"] >> RUN_BITS)
         observe.ready(header["device"])
@@ -135,13 +135,13 @@ class Executor:
         with observe.watching(header, self.filename, (args, kwargs, module)) as seen:
             result = target(*args, **kwargs)
         self._kept[header["key"]] = result  # a later call may get it back
-        snapshot = Snapshot(to_cpu=observe.to_cpu)
+        snapshot = Snapshot(to_cpu=observe.to_cpu, heap=heap)
         reply: Header = {"kind": "value", "value": snapshot.tree(result), "seen": seen()}
         reply["modified"] = [name for name, tensor in watched.items() if not _same_bits(tensor, before[name])]
         reply["modified"] += [name for name, (now, then) in lists.items() if now != then]
         if header["grad"]:
             reply["grads"] = _gradients(snapshot, inputs | weights, header["through"])
-        return reply, snapshot.tensors
+        return reply, snapshot.tensors if heap is None else {}
 
     def train(self, header: Header, tensors: Tensors, tell: Tell) -> tuple[Header, Tensors]:
         """Train a module with a method of its own as the loss; answers with its parameters.

@@ -15,6 +15,7 @@ import select
 import signal
 import socket
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -26,20 +27,26 @@ from grader.probes import simdevice
 from grader.sandbox import confine, limits
 from grader.sandbox.executor import AnswerError, Executor
 from grader.sandbox.limits import WHERE_ARE_YOU
+from grader.sandbox.messages import SEVERAL
 from grader.sandbox.output import marker
 from grader.sandbox.values import TooLarge
 from grader.sandbox.warmup import warm_up
-from grader.sandbox.wire import PREFIX, frame, load, parse_frame, save
+from grader.sandbox.wire import PREFIX, Heap, frame, load, parse_frame, save
 
 PACKAGE_ROOT: Final = str(Path(__file__).resolve().parent.parent.parent)
 LONGEST_MESSAGE: Final = 2000
 MOST_FRAMES: Final = 12
+TOGETHER_SECONDS: Final = 0.05
+TOGETHER_BYTES: Final = 8 << 20
+TOGETHER_TENSORS: Final = 128
+"""What was asked for together is answered together while it takes no longer and nothing more comes back."""
 OUT_OF_MEMORY: Final = ("can't allocate memory", "std::bad_alloc", "Unable to allocate", "not enough memory")
 
 # What an answer could patch, taken before it is loaded: against accidents, since the judge trusts none of it.
 _frame, _load, _save, _parse, _dumps = frame, load, save, parse_frame, json.dumps
 _type, _isinstance, _str, _len, _walk_traceback = type, isinstance, str, len, traceback.walk_tb
-_write, _marker, _suppress = os.write, marker, contextlib.suppress
+_write, _marker, _suppress, _now, _narrow = os.write, marker, contextlib.suppress, time.monotonic, torch.Tensor.narrow
+_list, _enumerate = list, enumerate
 _exit, _send, _receive = os._exit, socket.socket.sendall, socket.socket.recv
 
 
@@ -54,6 +61,9 @@ class Guest:
         """Answer messages for ever; the process ends when the judge closes the socket or kills it."""
         while True:
             header, payload = self._read()
+            if header["op"] == SEVERAL:
+                self._do_several(header["nonce"], header["items"], _load(payload))
+                continue
             reply, tensors = self._handle(header, payload)
             reply["nonce"] = header["nonce"]
             data = self._packed(reply, tensors)
@@ -92,6 +102,43 @@ class Guest:
             return (self._executor.build if operation == "build" else self._executor.call)(header, _load(payload))
         except BaseException as error:  # noqa: BLE001 - SystemExit, KeyboardInterrupt, pytest.skip...: all are failures
             return self._describe(error), {}
+
+    def _do_several(self, nonce: str, items: list[dict[str, Any]], tensors: dict[str, torch.Tensor]) -> None:
+        """Do one operation after the other; answer together, or in parts where it takes time or much came back."""
+        replies, heap, since = _list(), Heap(), _now()
+        for number, item in _enumerate(items):
+            given = {name: _narrow(tensors[name], 0, *place) for name, place in item["heaps"].items()}
+            replies.append(self._handle_one_of_several(item, given, heap))
+            self._mark_output(f"{nonce}.{number}")
+            if _now() - since > TOGETHER_SECONDS or heap.bytes > TOGETHER_BYTES or heap.count > TOGETHER_TENSORS:
+                _send(self._channel, self._packed_together(nonce, replies, heap))
+                replies, heap, since = _list(), Heap(), _now()
+        if replies:
+            _send(self._channel, self._packed_together(nonce, replies, heap))
+
+    def _handle_one_of_several(
+        self, header: dict[str, Any], tensors: dict[str, torch.Tensor], heap: Heap
+    ) -> dict[str, Any]:
+        try:
+            if header["op"] == "build":
+                return self._executor.build(header, tensors)[0]
+            return self._executor.call(header, tensors, heap)[0]
+        except BaseException as error:  # noqa: BLE001 - as in _handle
+            return self._describe(error)
+
+    def _packed_together(self, nonce: str, replies: list[dict[str, Any]], heap: Heap) -> bytes:
+        try:
+            return _frame({"kind": SEVERAL, "nonce": nonce, "replies": replies}, _save(heap.tensors()))
+        except BaseException:  # noqa: BLE001 - one of them cannot be sent: which one?
+            said = [self._sayable(reply) for reply in replies]
+            return _frame({"kind": SEVERAL, "nonce": nonce, "replies": said}, _save(heap.tensors()))
+
+    def _sayable(self, reply: dict[str, Any]) -> dict[str, Any]:
+        try:
+            _dumps(reply)
+        except BaseException as error:  # noqa: BLE001
+            return self._describe(error)
+        return reply
 
     def _teller(self, nonce: str) -> Callable[[int, int, float], None]:
         """Return what tells the judge how far a training is."""

@@ -14,7 +14,7 @@ import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final, Literal, NoReturn
 
@@ -23,9 +23,10 @@ import torch
 from grader.language import _
 from grader.sandbox import limits
 from grader.sandbox.keeper_line import MEMORY_BUDGET, KeeperLine
+from grader.sandbox.messages import SEVERAL, Message, Payload
 from grader.sandbox.output import Output
 from grader.sandbox.sentences import in_words
-from grader.sandbox.wire import Message, WireError, frame_length, load, parse_frame, strings
+from grader.sandbox.wire import WireError, frame_length, parse_frame, strings
 
 START_SECONDS: Final = 60.0
 WATCH_SECONDS: Final = 0.05
@@ -63,13 +64,17 @@ class Lost(Exception):
 class Ticket:
     """An operation that was asked for, and what came of it."""
 
-    __slots__ = ("error", "nonce", "payload", "printed", "reply", "sandbox", "seconds", "told", "took", "trained")
+    __slots__ = (
+        *("error", "nonce", "payload", "printed", "reply", "sandbox", "seconds", "together", "told", "took", "trained"),
+    )
 
     def __init__(self, sandbox: Sandbox, nonce: str, seconds: float, told: Told | None = None) -> None:
         self.sandbox, self.nonce, self.seconds, self.told = sandbox, nonce, seconds, told
+        self.together = ""
+        """The nonce of the frame, where it was asked for together with others."""
         self.trained = 0
         self.reply: dict[str, Any] | None = None
-        self.payload = b""
+        self.payload = Payload()
         self.error: Exception | None = None
         self.printed = ""
         self.took = 0.0
@@ -120,6 +125,22 @@ class Sandbox:
             self.flush()
         return ticket
 
+    def submit_together(self, messages: Sequence[Message], seconds: float) -> list[Ticket]:
+        """Ask for several operations at once, the next ones of which are to be answered after ``seconds``.
+
+        Where the sandbox ends meanwhile, nobody knows which of them ended it: all of them are lost then.
+        """
+        if not self.alive:
+            return [self.submit(message, seconds) for message in messages]
+        nonce = secrets.token_hex(8)
+        tickets = [self._enqueue(f"{nonce}.{number}", seconds) for number in range(len(messages))]
+        for ticket in tickets:
+            ticket.together = nonce
+        self._outbox += Message.several(messages, nonce)
+        if len(self._outbox) > WRITE_BYTES:
+            self.flush()
+        return tickets
+
     def flush(self) -> None:
         """Send what was asked for; waiting does it too."""
         if self.alive:
@@ -135,7 +156,7 @@ class Sandbox:
             raise ticket.error
         assert ticket.reply is not None
         try:
-            return ticket.reply, load(ticket.payload)
+            return ticket.reply, ticket.payload.tensors
         except WireError as error:
             raise SandboxEnded("protocol", _refused(error)) from error
 
@@ -224,7 +245,7 @@ class Sandbox:
 
     def _came(self, seconds: float) -> list[tuple[selectors.SelectorKey, int]]:
         """Wait for what comes; to wake up for each reply costs both sides more than it brings."""
-        if len(self._queue) > MANY_OPEN:
+        if len(self._queue) > MANY_OPEN and not self._queue[0].together:
             time.sleep(min(NAP_SECONDS, seconds))
         return self._selector.select(seconds)
 
@@ -268,6 +289,9 @@ class Sandbox:
             if not self._queue:
                 raise WireError("there are bytes after the reply")
             ticket = self._queue[0]
+            if header.get("kind") == SEVERAL:
+                self._take_together(header, Payload(payload))
+                continue
             if header.get("nonce") != ticket.nonce or type(header.get("kind")) is not str:
                 raise WireError("the reply is stale or forged")
             if header["kind"] == "progress":
@@ -280,9 +304,26 @@ class Sandbox:
                 self._read_stream(self._output_fd, self._output)
                 ticket.printed = self._output.up_to(ticket.nonce, self._more_output)
             now = time.monotonic()
-            ticket.reply, ticket.payload, ticket.took = header, payload, now - self._head_since
+            ticket.reply, ticket.payload, ticket.took = header, Payload(payload), now - self._head_since
             self._queue.popleft()
             self._head_since = now
+
+    def _take_together(self, header: dict[str, Any], payload: Payload) -> None:
+        nonce, replies = header.get("nonce"), header.get("replies")
+        if type(nonce) is not str or not nonce or type(replies) is not list or not replies:
+            raise WireError("a malformed reply")
+        self._read_stream(self._output_fd, self._output)
+        now = time.monotonic()
+        took = (now - self._head_since) / len(replies)
+        for reply in replies:
+            if not self._queue or self._queue[0].together != nonce:
+                raise WireError("the reply is stale or forged")
+            if type(reply) is not dict or type(reply.get("kind")) is not str:
+                raise WireError("a malformed reply")
+            ticket = self._queue.popleft()
+            ticket.printed = self._output.up_to(ticket.nonce, self._more_output)
+            ticket.reply, ticket.payload, ticket.took = reply, payload, took
+        self._head_since = now
 
     def _more_output(self) -> bool:
         return self._read_stream(self._output_fd, self._output)
@@ -315,7 +356,8 @@ class Sandbox:
 
     def _end(self, ending: Ending, sentence: str, line: int = 0) -> NoReturn:
         head = self._queue.popleft() if self._queue else Ticket(self, "", 0.0)
-        head.error = ended = SandboxEnded(ending, sentence, line, head.seconds)
+        ended = SandboxEnded(ending, sentence, line, head.seconds)
+        head.error = Lost() if head.together else ended
         self.retire()
         head.printed = self._output.rest()
         raise ended
@@ -338,7 +380,8 @@ class Sandbox:
         line = self._learner_line()
         head = self._queue.popleft() if self._queue else Ticket(self, "", 0.0)
         status = self.retire()
-        head.error = ended = SandboxEnded("crashed", _how_it_ended(status), line, head.seconds)
+        ended = SandboxEnded("crashed", _how_it_ended(status), line, head.seconds)
+        head.error = Lost() if head.together else ended
         head.printed = self._output.rest()
         raise ended
 

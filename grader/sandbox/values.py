@@ -59,11 +59,12 @@ def describe(value: object) -> str:
 class Snapshot:
     """Collects the tensors of a result as independent CPU copies, and the tree that points to them."""
 
-    def __init__(self, *, to_cpu: Any = None) -> None:
-        self._heap = Heap()
+    def __init__(self, *, to_cpu: Any = None, heap: Heap | None = None) -> None:
+        """Begin with no tensors, on a ``heap`` of its own unless one is given."""
+        self._heap = heap if heap is not None else Heap()
         self.live: list[torch.Tensor] = []
         self._to_cpu = to_cpu
-        self._bytes = 0
+        self._bytes = self._count = 0
 
     @property
     def tensors(self) -> dict[str, torch.Tensor]:
@@ -101,7 +102,8 @@ class Snapshot:
         for length in _shape(plain):
             size *= length
         self._bytes += size * plain.element_size()
-        if self._bytes > MAX_PAYLOAD or self._heap.count >= MAX_TENSORS:
+        self._count += 1
+        if self._bytes > MAX_PAYLOAD or self._count > MAX_TENSORS:
             raise TooLarge(f"the result is too large: shape {tuple(_shape(plain))}")
         if device != "cpu":
             plain = self._to_cpu(plain) if self._to_cpu is not None else _to(plain, "cpu")

@@ -11,7 +11,7 @@ import json
 import math
 import struct
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import torch
 from safetensors.torch import load as _load_tensors
@@ -55,23 +55,6 @@ def frame(header: dict[str, Any], payload: bytes = b"") -> bytes:
     """Return the bytes of one message."""
     text = json.dumps(header).encode()
     return PREFIX.pack(MARK, len(text), len(payload)) + text + payload
-
-
-class Message(NamedTuple):
-    """A frame that is all but ready: only the nonce of its header is missing."""
-
-    header: bytes
-    payload: bytes
-
-    @classmethod
-    def of(cls, header: dict[str, Any], tensors: dict[str, torch.Tensor] | None = None) -> Message:
-        """Make one of an operation and what it needs."""
-        return cls(json.dumps(header).encode(), save(tensors or {}))
-
-    def frame(self, nonce: str) -> bytes:
-        """Return the frame with a nonce."""
-        text = self.header[:-1] + f', "nonce": "{nonce}"}}'.encode()
-        return PREFIX.pack(MARK, len(text), len(self.payload)) + text + self.payload
 
 
 def frame_length(buffer: bytes | bytearray) -> int | None:
@@ -182,7 +165,7 @@ class Heap:
     def __init__(self) -> None:
         self._parts: dict[str, list[torch.Tensor]] = {}
         self._lengths: dict[str, int] = {}
-        self.count = 0
+        self.count = self.bytes = 0
 
     def put(self, tensor: torch.Tensor) -> dict[str, Any]:
         """Add a CPU tensor; returns the node that finds it again."""
@@ -191,6 +174,7 @@ class Heap:
         self._parts.setdefault(heap, []).append(tensor.reshape(-1))
         self._lengths[heap] = start + length
         self.count += 1
+        self.bytes += length * tensor.element_size()
         return {"t": heap, "at": start, "shape": list(tensor.shape)}
 
     def tensors(self) -> dict[str, torch.Tensor]:

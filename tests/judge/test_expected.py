@@ -10,6 +10,7 @@ import torch
 from grader.judge.agreement import Agreement
 from grader.judge.compare import compare
 from grader.judge.expected import AnyValue, BuiltModule, Expectation, value_of
+from grader.sandbox.messages import Payload
 from grader.sandbox.values import Snapshot
 from grader.sandbox.wire import save
 
@@ -22,7 +23,7 @@ def accepted(got: torch.Tensor) -> bool:
     snapshot = Snapshot()
     reply = {"kind": "value", "value": snapshot.tree(got), "seen": {}, "modified": []}
     expected = Expectation(WANT, {}, torch.float32, "", grad=False)
-    return expected.met(reply, save(snapshot.tensors))
+    return expected.met(reply, Payload(save(snapshot.tensors)))
 
 
 def changed(place: tuple[int, int], value: float) -> torch.Tensor:
@@ -52,11 +53,11 @@ def test_another_result(place: tuple[int, int], value: float) -> None:
     assert compare(changed(place, value), WANT, torch.float32) is not None
 
 
-def reply_with(got: torch.Tensor, **more: Any) -> tuple[dict[str, Any], bytes]:
+def reply_with(got: torch.Tensor, **more: Any) -> tuple[dict[str, Any], Payload]:
     """Return a reply with this result, and its payload."""
     snapshot = Snapshot()
     reply = {"kind": "value", "value": snapshot.tree(got), "seen": {}, "modified": []} | more
-    return reply, save(snapshot.tensors)
+    return reply, Payload(save(snapshot.tensors))
 
 
 def test_a_result_that_is_not_compared() -> None:
@@ -69,7 +70,7 @@ def test_a_result_that_is_not_compared() -> None:
     assert not AnyValue("").met(*reply_with(anything, seen={"forbidden": [["torch.softmax", 3]]}))
     assert not AnyValue("").met(*reply_with(anything, kind="error"))
     reply, _payload = reply_with(anything)
-    assert not AnyValue("").met(reply, b"")
+    assert not AnyValue("").met(reply, Payload())
 
 
 @pytest.mark.parametrize(
@@ -79,11 +80,11 @@ def test_a_module_is_looked_at_again_when_it_differs_from_the_last_one(parameter
     """What was accepted once is accepted at once, anything else is looked at."""
     built = BuiltModule({"w": torch.zeros(2, 3)}, wants_module=True)
     good = {"kind": "built", "parameters": [["w", [2, 3]]]}
-    assert built.met(good, b"")
-    assert built.met(dict(good), b"")
-    assert not built.met({"kind": "built", "parameters": parameters}, b"")
-    assert not built.met({"kind": "error"}, b"")
-    assert built.met(good, b"")
+    assert built.met(good, Payload())
+    assert built.met(dict(good), Payload())
+    assert not built.met({"kind": "built", "parameters": parameters}, Payload())
+    assert not built.met({"kind": "error"}, Payload())
+    assert built.met(good, Payload())
 
 
 @pytest.mark.parametrize(("exact", "moved", "holds"), [(True, 0.0, True), (True, 1e-7, False), (False, 1e-7, True)])

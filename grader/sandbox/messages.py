@@ -1,0 +1,82 @@
+"""What the judge asks for: operations that are ready to be sent, one by one or several in one frame.
+
+Several operations in one frame are answered together: their results lie in the same heaps, and each reply says where.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+import torch
+
+from grader.sandbox.wire import MARK, PREFIX, load, save
+
+SEVERAL: Final = "several"
+"""The name of the operation, and the kind of its reply."""
+
+Tensors = dict[str, torch.Tensor]
+
+
+class Message:
+    """An operation and what it needs: only the nonce is missing."""
+
+    __slots__ = ("_payload", "header", "tensors")
+
+    def __init__(self, header: dict[str, Any], tensors: Tensors | None = None) -> None:
+        """Make one of the heaps of a packer."""
+        self.header = json.dumps(header).encode()
+        self.tensors = tensors or {}
+        self._payload: bytes | None = None
+
+    def is_that_of(self, header: dict[str, Any], tensors: Tensors) -> bool:
+        """Whether this operation would be the same message."""
+        if self.header != json.dumps(header).encode() or self.tensors.keys() != tensors.keys():
+            return False
+        return self.payload == save(tensors)
+
+    @property
+    def payload(self) -> bytes:
+        """The bytes of its tensors."""
+        if self._payload is None:
+            self._payload = save(self.tensors)
+        return self._payload
+
+    def frame(self, nonce: str) -> bytes:
+        """Return the frame with a nonce."""
+        text = self.header[:-1] + f', "nonce": "{nonce}"}}'.encode()
+        return PREFIX.pack(MARK, len(text), len(self.payload)) + text + self.payload
+
+    @staticmethod
+    def several(messages: Sequence[Message], nonce: str) -> bytes:
+        """Return one frame of several operations, to be done in this order."""
+        heaps: dict[str, list[torch.Tensor]] = {}
+        lengths: dict[str, int] = {}
+        items: list[bytes] = []
+        for message in messages:
+            places = {name: [lengths.get(name, 0), heap.numel()] for name, heap in message.tensors.items()}
+            for name, heap in message.tensors.items():
+                heaps.setdefault(name, []).append(heap)
+                lengths[name] = lengths.get(name, 0) + heap.numel()
+            items.append(message.header[:-1] + f', "heaps": {json.dumps(places)}}}'.encode())
+        text = f'{{"op": "{SEVERAL}", "nonce": "{nonce}", "items": ['.encode() + b", ".join(items) + b"]}"
+        payload = save({name: torch.cat(parts) for name, parts in heaps.items()})
+        return PREFIX.pack(MARK, len(text), len(payload)) + text + payload
+
+
+class Payload:
+    """The tensors of a reply, read when somebody wants to see them."""
+
+    __slots__ = ("_data", "_tensors")
+
+    def __init__(self, data: bytes = b"", tensors: Tensors | None = None) -> None:
+        """Keep bytes that were received, or tensors that never travelled."""
+        self._data, self._tensors = data, tensors
+
+    @property
+    def tensors(self) -> Tensors:
+        """The heaps by name. Raises WireError where they cannot be read."""
+        if self._tensors is None:
+            self._tensors = load(self._data)
+        return self._tensors
