@@ -14,7 +14,7 @@ from grader.language import _
 from grader.sandbox.executor import AnswerError, Executor
 from grader.sandbox.host import GradingTimeout, Lost, Reply, Sandbox, SandboxEnded, Ticket, Told
 from grader.sandbox.keeper_line import DEVICE_LANE, PLAIN_LANE, KeeperLine
-from grader.sandbox.messages import Message
+from grader.sandbox.messages import Message, Several
 
 SECONDS_AFTER_A_TIMEOUT: Final = (2.0, 1.0, 0.5)
 """After the first timeout each further call gets less: an endless loop costs its own deadline once, not once a case."""
@@ -30,6 +30,11 @@ REFERENCE: Final = {"dtype": "float64", "device": "cpu", "trace": None, "cost": 
 Asked = Ticket | Reply
 Header = dict[str, Any]
 Tensors = dict[str, torch.Tensor]
+
+
+def lane_of_family(family: str) -> str:
+    """Return the lane for the cases of a family, where there are two."""
+    return LANE_OF_FAMILY.get(family, PLAIN_LANE)
 
 
 class Backend(Protocol):
@@ -132,7 +137,7 @@ class Answer:
 
     def lane(self, family: str) -> Lane:
         """Return the lane for the cases of a family."""
-        name = LANE_OF_FAMILY.get(family, PLAIN_LANE)
+        name = lane_of_family(family)
         if name not in self._names:
             (name,) = self._names
         if name not in self._lanes:
@@ -223,6 +228,11 @@ class Lane:
         self._loads: dict[Sandbox, Ticket] = {}
         self.careful = False
 
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether the file has ended a process already: from then on operations are better asked for one by one."""
+        return self.careful or self._answer.deaths > 0
+
     def submit(self, header: Header, tensors: Tensors) -> Ticket:
         """Ask the present sandbox for an operation, a new one where the last one ended."""
         message = Message(header, tensors)
@@ -236,13 +246,11 @@ class Lane:
         assert self._sandbox is not None
         return self._sandbox.submit(message, seconds or self._answer.call_seconds(), told)
 
-    def send_together(self, messages: list[Message]) -> list[Ticket]:
-        """Ask for several operations at once; one by one where that has gone wrong before."""
-        if len(messages) == 1 or self.careful or self._answer.deaths:
-            return [self.send(message) for message in messages]
+    def send_together(self, several: Several) -> list[Ticket]:
+        """Ask for several operations at once."""
         self._be_there()
         assert self._sandbox is not None
-        return self._sandbox.submit_together(messages, min(self._answer.call_seconds(), TOGETHER_SECONDS))
+        return self._sandbox.submit_together(several, min(self._answer.call_seconds(), TOGETHER_SECONDS))
 
     def _be_there(self) -> None:
         """Have a sandbox that is alive, with the file in it."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 import torch
 
@@ -21,14 +21,17 @@ from grader.judge.expected import MALFORMED, AnyValue, BuiltModule, Expectation,
 from grader.judge.failure import Failure
 from grader.judge.grading import Grading
 from grader.judge.kinds import DEPTHS, JOINT, Depth, chosen
-from grader.judge.lanes import Asked, Header, Lane, Local, Tensors
+from grader.judge.lanes import Asked, Header, Lane, Local, Tensors, lane_of_family
 from grader.judge.numbers import Numbers
 from grader.judge.replies import device_of_results, expected_gradients
 from grader.judge.results import Exchange
+from grader.judge.sequence import Ready, parted, together
 from grader.judge.variant import Variant
 from grader.sandbox.host import Lost, Reply, Ticket
-from grader.sandbox.messages import Message, Payload
+from grader.sandbox.messages import Message, Payload, Several
 from grader.sandbox.wire import Tree
+
+MOST_KEPT: Final = 50
 
 
 @dataclass
@@ -86,9 +89,9 @@ class Joint:
     ready: Prepared
     stands_for: frozenset[int]
 
-    def again(self) -> Run:
+    def again(self) -> Ready:
         """Return the run, for another answer."""
-        return Run(CaseOutcome(self.run.outcome.case, self.run.outcome.variant), number=self.run.number)
+        return Run(CaseOutcome(self.run.outcome.case, self.run.outcome.variant), number=self.run.number), self.ready
 
 
 class Plan:
@@ -98,6 +101,7 @@ class Plan:
         self.seed = seed
         self.runs: list[Prepared] = []
         self.joints: list[Joint] = []
+        self._several: dict[tuple[int, ...], Several] = {}
 
     def steps(self, grading: Grading, cases: list[Case]) -> Iterator[None]:
         """Prepare run after run; the caller may stop in between."""
@@ -113,6 +117,29 @@ class Plan:
             if ready.is_straight:
                 self.joints.append(Joint(both, ready, frozenset((halved.number, on_device.number))))
             yield
+        alone, joints = self.jointly(parted(runs, self)[0])
+        asked = [*alone, *(pair for pair, _parts in joints)]
+        for _lane, group in together(asked, lambda run: lane_of_family(run.outcome.family)):
+            self.several(group)
+            yield
+
+    def jointly(self, runs: list[Ready]) -> tuple[list[Ready], list[tuple[Ready, list[Ready]]]]:
+        """Part these runs into those to be made by themselves and joint ones, each with those it stands for."""
+        by_number = {run.number: (run, ready) for run, ready in runs}
+        joints = [joint for joint in self.joints if joint.stands_for <= by_number.keys()]
+        saved = {number for joint in joints for number in joint.stands_for}
+        alone = [pair for pair in runs if pair[0].number not in saved]
+        return alone, [(joint.again(), [by_number[number] for number in joint.stands_for]) for joint in joints]
+
+    def several(self, runs: list[Ready]) -> Several:
+        """Return all that these runs ask for in one message; those that answers have in common are kept."""
+        key = tuple(run.number for run, _ready in runs)
+        if key in self._several:
+            return self._several[key]
+        several = Several([message for _run, ready in runs for message in ready.messages])
+        if len(self._several) < MOST_KEPT:
+            self._several[key] = several
+        return several
 
     def _choose(self, runs: list[Run]) -> list[tuple[Run, Run]]:
         """Among the derived runs of a variant, let some stand for the others.
@@ -151,20 +178,30 @@ class Replies:
     """Gives a run of a case the replies that are in already; where it asks for something else, all is lost."""
 
     def __init__(self, lane: Lane, prepared: Prepared, tickets: list[Ticket]) -> None:
-        self._lane, self._messages, self._tickets = lane, prepared.messages, tickets
+        self._lane, self._exchanges, self._tickets = lane, prepared.exchanges, tickets
         self._at = 0
 
     def submit(self, header: Header, tensors: Tensors) -> Ticket:
         """Return the operation that was asked for ahead. Raises Lost where it was another one."""
         at = self._at
         self._at += 1
-        if at >= len(self._tickets) or not self._messages[at].is_that_of(header, tensors):
+        if at >= len(self._tickets) or not _same(self._exchanges[at].sent, (header, tensors)):
             raise Lost
         return self._tickets[at]
 
     def wait(self, asked: Asked) -> Reply:
         """Return its reply."""
         return self._lane.wait(asked)
+
+
+def _same(one: tuple[Header, Tensors], other: tuple[Header, Tensors]) -> bool:
+    """Whether two operations ask for the same with the same bytes."""
+    (header, tensors), (other_header, others) = one, other
+    return (
+        header == other_header
+        and tensors.keys() == others.keys()
+        and all(torch.equal(heap.view(torch.uint8), others[name].view(torch.uint8)) for name, heap in tensors.items())
+    )
 
 
 class _Rehearsal:

@@ -13,18 +13,14 @@ from grader.judge.grading import Grading
 from grader.judge.lanes import Backend, Lane
 from grader.judge.numbers import Numbers
 from grader.judge.plan import Plan, Prepared, Replies
+from grader.judge.sequence import Ready, fails, few, order, parted, together
 from grader.language import _
 from grader.sandbox.host import Lost
 from grader.sandbox.observe import SIMULATED
 from grader.sandbox.sentences import in_words
 
 RUNS_AHEAD: Final = 12
-OPERATIONS_TOGETHER: Final = 30
 MOST_RESTARTS: Final = 20
-FEW_ARE_ENOUGH: Final = 3
-"""So many runs of a variant show whether it brings something new, where an answer has failed already."""
-
-Ready = tuple[Run, Prepared]
 
 
 class Runner:
@@ -68,68 +64,63 @@ class Runner:
         trainings = [run for run in runs if run.outcome.case.trains]
         runs = [run for run in runs if run not in trainings]
         mains = {run.outcome.case.stream: run for run in runs if run.is_main}
-        ahead, left = _parted(runs, plan)
+        ahead, left = parted(runs, plan)
         certain = False
         if patiently:
-            self._ask_and_judge([pair for pair in ahead if pair[0].is_main])
+            self._ask_and_judge([pair for pair in ahead if pair[0].is_main], plan)
             certain = any(main.outcome.outcome != "passed" for main in mains.values())
             ahead = [pair for pair in ahead if not pair[0].is_main]
             if certain:
-                ahead, left = _few(ahead, left, mains)
+                ahead, left = few(ahead, left, mains)
         self._ask_and_judge_jointly(ahead, plan)
         evidence: dict[tuple[str, str], list[Run]] = {}
         for run, _ready in ahead:
             if not run.is_main:
                 evidence.setdefault(run.variant, []).append(run)
         doubtful = [pair for pair in left if not self._decided(pair[0], mains, evidence, certain=certain)]
-        self._ask_and_judge(doubtful)
+        self._ask_and_judge(doubtful, plan)
         self._finish_all()
         self._train(trainings, runs)
 
     def _ask_and_judge_jointly(self, runs: list[Ready], plan: Plan) -> None:
         """Make one run in the place of two where the plan has one; if it does not pass, make both of them after all."""
-        by_number = {run.number: (run, ready) for run, ready in runs}
-        joints = [joint for joint in plan.joints if joint.stands_for <= by_number.keys()]
-        if not joints or self._grading.answer.load_failure is not None:
-            self._ask_and_judge(runs)
+        if self._grading.answer.load_failure is not None:
+            self._ask_and_judge(runs, plan)
             return
-        saved = {number for joint in joints for number in joint.stands_for}
-        alone = [pair for pair in runs if pair[0].number not in saved]
-        both = [(joint.again(), joint.ready) for joint in joints]
-        self._ask([*alone, *both])
+        alone, joints = plan.jointly(runs)
+        self._ask([*alone, *(pair for pair, _parts in joints)], plan)
         self._judge_all(alone)
         apart: list[Ready] = []
-        for (run, ready), joint in zip(both, joints, strict=True):
-            parts = [by_number[number] for number in joint.stands_for]
+        for (run, ready), parts in joints:
             if self._passes(run, ready):
                 for part, part_ready in parts:
                     part.outcome.prepared = part_ready
                     self._close(part)
             else:
                 apart += parts
-        self._ask_and_judge(sorted(apart, key=_order))
+        self._ask_and_judge(sorted(apart, key=order), plan)
 
-    def _ask_and_judge(self, runs: list[Ready]) -> None:
+    def _ask_and_judge(self, runs: list[Ready], plan: Plan) -> None:
         if self._grading.answer.load_failure is None:
-            self._ask(runs)
+            self._ask(runs, plan)
             self._judge_all(runs)
         else:  # there is nobody to ask
             for run, _ready in runs:
                 self._run(run)
 
-    def _ask(self, runs: list[Ready]) -> None:
+    def _ask(self, runs: list[Ready], plan: Plan) -> None:
         answer = self._grading.answer
-        waiting: dict[Lane, list[Ready]] = {}
-        for run, ready in runs:
-            if run.outcome.variant.device == SIMULATED:
+        lanes: set[Lane] = set()
+        for lane, group in together(runs, lambda run: answer.lane(run.outcome.family)):
+            if any(run.outcome.variant.device == SIMULATED for run, _ready in group):
                 answer.ask_for_device()
-            lane = answer.lane(run.outcome.family)
-            together = waiting.setdefault(lane, [])
-            together.append((run, ready))
-            if sum(len(ready.messages) for _run, ready in together) >= OPERATIONS_TOGETHER:
-                _ask_together(lane, waiting.pop(lane))
-        for lane, together in waiting.items():
-            _ask_together(lane, together)
+            messages = [message for _run, ready in group for message in ready.messages]
+            one_by_one = len(messages) == 1 or lane.is_in_doubt
+            asked = map(lane.send, messages) if one_by_one else iter(lane.send_together(plan.several(group)))
+            for run, ready in group:
+                run.outcome.tickets = [next(asked) for _message in ready.messages]
+            lanes.add(lane)
+        for lane in lanes:
             lane.flush()
 
     def _judge_all(self, runs: list[Ready]) -> None:
@@ -146,13 +137,13 @@ class Runner:
         """
         main, chosen = mains.get(run.outcome.case.stream), evidence.get(run.variant, [])
         failed = [other for other in chosen if other.outcome.outcome != "passed"]
-        if _fails(main) and (failed or certain):  # as expected: it is no new fact that it fails in this variant, too
+        if fails(main) and (failed or certain):  # as expected: it is no new fact that it fails in this variant, too
             assert main is not None
             run.follow(main.outcome)
         elif (
             chosen
-            and not _fails(main)
-            and all(_fails(mains.get(other.outcome.case.stream)) for other in failed)
+            and not fails(main)
+            and all(fails(mains.get(other.outcome.case.stream)) for other in failed)
             and (main is not None or not failed)
         ):
             run.follow(None)
@@ -283,50 +274,3 @@ class Runner:
             self._on_outcome(outcome)
         if run.outcome.check is not None:
             self._grading.reference.release(run.outcome.check.handles)
-
-
-def _ask_together(lane: Lane, runs: list[Ready]) -> None:
-    tickets = iter(lane.send_together([message for _run, ready in runs for message in ready.messages]))
-    for run, ready in runs:
-        run.outcome.tickets = [next(tickets) for _message in ready.messages]
-
-
-def _parted(runs: list[Run], plan: Plan) -> tuple[list[Ready], list[Ready]]:
-    """Part the runs into those that are asked for ahead and those that rely on them."""
-    numbers = {run.number for run in runs}
-    ahead: list[Ready] = []
-    left: list[Ready] = []
-    for run, ready in sorted(((run, plan.runs[run.number - 1]) for run in runs), key=_order):
-        if ready.relies_on and ready.relies_on <= numbers:
-            left.append((run, ready))
-        else:
-            ahead.append((run, ready))
-    return ahead, left
-
-
-def _few(ahead: list[Ready], left: list[Ready], mains: dict[str, Run]) -> tuple[list[Ready], list[Ready]]:
-    """Part the derived runs of an answer that has failed: a few of each variant, of cases that passed, and the others.
-
-    The few are of those that are asked for ahead, where there are any.
-    """
-    variants: dict[tuple[str, str], list[Run]] = {}
-    for pairs in (ahead, left):
-        passing = [run for run, _ready in pairs if not _fails(mains.get(run.outcome.case.stream))]
-        for variant in {run.variant for run in passing} - variants.keys():
-            members = [run for run in passing if run.variant == variant]
-            variants[variant] = members[:: -(-len(members) // FEW_ARE_ENOUGH)]
-    few = [run for members in variants.values() for run in members]
-    every = sorted([*ahead, *left], key=_order)
-    return [pair for pair in every if pair[0] in few], [pair for pair in every if pair[0] not in few]
-
-
-def _order(pair: Ready) -> bool:
-    """What is on the device comes last: see LANE_OF_FAMILY."""
-    return pair[0].outcome.family == "device"
-
-
-def _fails(main: Run | None) -> bool:
-    """Whether a case fails in a way that shows in what is derived from it: a changed input shows in its own run."""
-    if main is None or main.outcome.outcome == "passed":
-        return False
-    return main.outcome.failure is None or main.outcome.failure.kind != "modified"

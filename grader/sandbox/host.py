@@ -14,7 +14,7 @@ import signal
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, Literal, NoReturn
 
@@ -23,7 +23,7 @@ import torch
 from grader.language import _
 from grader.sandbox import limits
 from grader.sandbox.keeper_line import MEMORY_BUDGET, KeeperLine
-from grader.sandbox.messages import SEVERAL, Message, Payload
+from grader.sandbox.messages import SEVERAL, Message, Payload, Several
 from grader.sandbox.output import Output
 from grader.sandbox.sentences import in_words
 from grader.sandbox.wire import WireError, frame_length, parse_frame, strings
@@ -125,18 +125,16 @@ class Sandbox:
             self.flush()
         return ticket
 
-    def submit_together(self, messages: Sequence[Message], seconds: float) -> list[Ticket]:
+    def submit_together(self, several: Several, seconds: float) -> list[Ticket]:
         """Ask for several operations at once, the next ones of which are to be answered after ``seconds``.
 
         Where the sandbox ends meanwhile, nobody knows which of them ended it: all of them are lost then.
         """
-        if not self.alive:
-            return [self.submit(message, seconds) for message in messages]
         nonce = secrets.token_hex(8)
-        tickets = [self._enqueue(f"{nonce}.{number}", seconds) for number in range(len(messages))]
+        tickets = [self._enqueue(f"{nonce}.{number}", seconds) for number in range(several.count)]
         for ticket in tickets:
             ticket.together = nonce
-        self._outbox += Message.several(messages, nonce)
+        self._outbox += several.frame(nonce)
         if len(self._outbox) > WRITE_BYTES:
             self.flush()
         return tickets

@@ -30,12 +30,6 @@ class Message:
         self.tensors = tensors or {}
         self._payload: bytes | None = None
 
-    def is_that_of(self, header: dict[str, Any], tensors: Tensors) -> bool:
-        """Whether this operation would be the same message."""
-        if self.header != json.dumps(header).encode() or self.tensors.keys() != tensors.keys():
-            return False
-        return self.payload == save(tensors)
-
     @property
     def payload(self) -> bytes:
         """The bytes of its tensors."""
@@ -48,9 +42,14 @@ class Message:
         text = self.header[:-1] + f', "nonce": "{nonce}"}}'.encode()
         return PREFIX.pack(MARK, len(text), len(self.payload)) + text + self.payload
 
-    @staticmethod
-    def several(messages: Sequence[Message], nonce: str) -> bytes:
-        """Return one frame of several operations, to be done in this order."""
+
+class Several:
+    """Operations that are sent in one frame, to be done in this order."""
+
+    __slots__ = ("_items", "_payload", "count")
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        """Put their heaps together, those of a dtype end to end."""
         heaps: dict[str, list[torch.Tensor]] = {}
         lengths: dict[str, int] = {}
         items: list[bytes] = []
@@ -60,9 +59,14 @@ class Message:
                 heaps.setdefault(name, []).append(heap)
                 lengths[name] = lengths.get(name, 0) + heap.numel()
             items.append(message.header[:-1] + f', "heaps": {json.dumps(places)}}}'.encode())
-        text = f'{{"op": "{SEVERAL}", "nonce": "{nonce}", "items": ['.encode() + b", ".join(items) + b"]}"
-        payload = save({name: torch.cat(parts) for name, parts in heaps.items()})
-        return PREFIX.pack(MARK, len(text), len(payload)) + text + payload
+        self._items = b", ".join(items)
+        self._payload = save({name: torch.cat(parts) for name, parts in heaps.items()})
+        self.count = len(messages)
+
+    def frame(self, nonce: str) -> bytes:
+        """Return the frame with a nonce; that of an operation is followed by a dot and its number."""
+        text = f'{{"op": "{SEVERAL}", "nonce": "{nonce}", "items": ['.encode() + self._items + b"]}"
+        return PREFIX.pack(MARK, len(text), len(self._payload)) + text + self._payload
 
 
 class Payload:
