@@ -170,6 +170,8 @@ class Run:
     contract: CaseOutcome | None = None
     values: CaseOutcome | None = None
     number: int = 0
+    lane: str = ""
+    """The lane that it goes to, where that does not follow from its family."""
     _hidden: list[CaseOutcome] = field(default_factory=list)
 
     @property

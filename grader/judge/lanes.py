@@ -135,9 +135,9 @@ class Answer:
         if not self._keeper.promised(lane):
             self._keeper.ask(lane, cpu_seconds=self._kata.grading_seconds)
 
-    def lane(self, family: str) -> Lane:
-        """Return the lane for the cases of a family."""
-        name = lane_of_family(family)
+    def lane(self, family: str, name: str = "") -> Lane:
+        """Return the lane for the cases of a family, or the one of a name."""
+        name = name or lane_of_family(family)
         if name not in self._names:
             (name,) = self._names
         if name not in self._lanes:

@@ -21,13 +21,14 @@ from grader.judge.expected import MALFORMED, AnyValue, BuiltModule, Expectation,
 from grader.judge.failure import Failure
 from grader.judge.grading import Grading
 from grader.judge.kinds import DEPTHS, JOINT, Depth, chosen
-from grader.judge.lanes import Asked, Header, Lane, Local, Tensors, lane_of_family
+from grader.judge.lanes import Asked, Header, Lane, Local, Tensors
 from grader.judge.numbers import Numbers
 from grader.judge.replies import device_of_results, expected_gradients
 from grader.judge.results import Exchange
-from grader.judge.sequence import Ready, parted, together
+from grader.judge.sequence import Ready, balanced, parted, together
 from grader.judge.variant import Variant
 from grader.sandbox.host import Lost, Reply, Ticket
+from grader.sandbox.keeper_line import DEVICE_LANE
 from grader.sandbox.messages import Message, Payload, Several
 from grader.sandbox.wire import Tree
 
@@ -91,7 +92,8 @@ class Joint:
 
     def again(self) -> Ready:
         """Return the run, for another answer."""
-        return Run(CaseOutcome(self.run.outcome.case, self.run.outcome.variant), number=self.run.number), self.ready
+        run = self.run
+        return Run(CaseOutcome(run.outcome.case, run.outcome.variant), number=run.number, lane=DEVICE_LANE), self.ready
 
 
 class Plan:
@@ -101,6 +103,7 @@ class Plan:
         self.seed = seed
         self.runs: list[Prepared] = []
         self.joints: list[Joint] = []
+        self.lanes: dict[int, str] = {}
         self._several: dict[tuple[int, ...], Several] = {}
 
     def steps(self, grading: Grading, cases: list[Case]) -> Iterator[None]:
@@ -118,8 +121,9 @@ class Plan:
                 self.joints.append(Joint(both, ready, frozenset((halved.number, on_device.number))))
             yield
         alone, joints = self.jointly(parted(runs, self)[0])
-        asked = [*alone, *(pair for pair, _parts in joints)]
-        for _lane, group in together(asked, lambda run: lane_of_family(run.outcome.family)):
+        self.lanes = balanced([*alone, *(pair for pair, _parts in joints)])
+        alone, joints = self.jointly(parted(runs, self)[0])
+        for _lane, group in together([*alone, *(pair for pair, _parts in joints)], lambda run: run.lane):
             self.several(group)
             yield
 

@@ -111,7 +111,7 @@ class Runner:
     def _ask(self, runs: list[Ready], plan: Plan) -> None:
         answer = self._grading.answer
         lanes: set[Lane] = set()
-        for lane, group in together(runs, lambda run: answer.lane(run.outcome.family)):
+        for lane, group in together(runs, self._lane):
             if any(run.outcome.variant.device == SIMULATED for run, _ready in group):
                 answer.ask_for_device()
             messages = [message for _run, ready in group for message in ready.messages]
@@ -122,6 +122,9 @@ class Runner:
             lanes.add(lane)
         for lane in lanes:
             lane.flush()
+
+    def _lane(self, run: Run) -> Lane:
+        return self._grading.answer.lane(run.outcome.family, run.lane)
 
     def _judge_all(self, runs: list[Ready]) -> None:
         for run, ready in runs:
@@ -156,7 +159,7 @@ class Runner:
 
     def _judge(self, run: Run, ready: Prepared) -> None:
         outcome = run.outcome
-        lane = self._grading.answer.lane(outcome.family)
+        lane = self._lane(run)
         if self._passes(run, ready):
             self._passed(run, ready, lane)
         elif ready.is_straight:
@@ -169,7 +172,7 @@ class Runner:
 
     def _passes(self, run: Run, ready: Prepared) -> bool:
         """Whether all replies are those of a passing answer, at a glance."""
-        lane, tickets = self._grading.answer.lane(run.outcome.family), run.outcome.tickets
+        lane, tickets = self._lane(run), run.outcome.tickets
         return (
             ready.is_straight
             and all(map(lane.answered, tickets))
@@ -204,7 +207,7 @@ class Runner:
         outcome = run.outcome
         if self._skips(run):
             return
-        lane = self._grading.answer.lane(outcome.family)
+        lane = self._lane(run)
         if outcome.case is not self._case:
             self._first, self._case = None, outcome.case
         if self._begin(run, lane, self._first):
@@ -248,7 +251,7 @@ class Runner:
                 return False
             except Lost:
                 grading.reference.release(outcome.check.handles)
-                backend, twin = grading.answer.lane(outcome.family), None
+                backend, twin = self._lane(run), None
                 continue
             return True
         raise RuntimeError(f"{outcome.id} was lost {MOST_RESTARTS} times")
@@ -262,7 +265,7 @@ class Runner:
                 run.outcome.fail(failure)
             except Lost:  # it stood behind one that ended the sandbox
                 self._grading.reference.release(run.outcome.check.handles)
-                if self._begin(run, self._grading.answer.lane(run.outcome.family)):
+                if self._begin(run, self._lane(run)):
                     continue
             break
         else:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from grader.judge.cases import Run
+from grader.judge.lanes import lane_of_family
+from grader.sandbox.keeper_line import LANES
 
 if TYPE_CHECKING:
     from grader.judge.plan import Plan, Prepared
@@ -15,6 +17,13 @@ OPERATIONS_TOGETHER: Final = 30
 FEW_ARE_ENOUGH: Final = 3
 """So many runs of a variant show whether it brings something new, where an answer has failed already."""
 
+WORK: Final = {"device": 10, "grad": 10, "dtype": 4}
+"""How much work an operation of a family is for a sandbox;"""
+WORK_OF_OTHERS: Final = 5
+"""that of all others."""
+GOES_ANYWHERE: Final = ("grad", "dtype")
+"""What may go to either lane. The cases themselves stay together: what one leaves behind another may meet."""
+
 Ready = tuple[Run, "Prepared"]
 _Where = TypeVar("_Where", bound=Hashable)
 
@@ -22,6 +31,8 @@ _Where = TypeVar("_Where", bound=Hashable)
 def parted(runs: list[Run], plan: Plan) -> tuple[list[Ready], list[Ready]]:
     """Part the runs into those that are asked for ahead and those that rely on them."""
     numbers = {run.number for run in runs}
+    for run in runs:
+        run.lane = plan.lanes.get(run.number, "")
     ahead: list[Ready] = []
     left: list[Ready] = []
     for run, ready in sorted(((run, plan.runs[run.number - 1]) for run in runs), key=order):
@@ -59,6 +70,18 @@ def fails(main: Run | None) -> bool:
     if main is None or main.outcome.outcome == "passed":
         return False
     return main.outcome.failure is None or main.outcome.failure.kind != "modified"
+
+
+def balanced(runs: list[Ready]) -> dict[int, str]:
+    """Return the lanes of the runs that may go to either, by number, so that both have as much to do."""
+    loads = dict.fromkeys(LANES, 0)
+    places: dict[int, str] = {}
+    for run, ready in sorted(runs, key=lambda pair: pair[0].outcome.family in GOES_ANYWHERE):
+        family = run.outcome.family
+        place = min(LANES, key=loads.__getitem__) if family in GOES_ANYWHERE else lane_of_family(family)
+        loads[place] += len(ready.messages) * WORK.get(family, WORK_OF_OTHERS)
+        places[run.number] = place
+    return places
 
 
 def together(runs: list[Ready], where: Callable[[Run], _Where]) -> Iterator[tuple[_Where, list[Ready]]]:
