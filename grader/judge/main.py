@@ -71,6 +71,7 @@ class Judge:
         """Wait for the next request; prepare for it meanwhile."""
         while not self._something_came():
             if self._desk is None or not self._desk.prepare_a_little():
+                gc.collect()  # now that nobody waits
                 select.select([self._client], [], [])
         try:
             return lines.receive(self._client)[0]
@@ -88,6 +89,7 @@ class Judge:
             elif request["op"] == "prepare":
                 self._sit_down(request["kata"]).wanted = True
             elif request["op"] == "grade":
+                gc.disable()
                 self._grade(request)
         except Stale:
             self._tell({"event": "cancelled"})
@@ -99,6 +101,8 @@ class Judge:
             )
             text = f"{type(error).__name__}: {error}".partition("\n")[0] + f" ({where})"
             self._tell({"event": "failed", "message": text, "trace": traceback.format_exc()})
+        finally:
+            gc.enable()
 
     def _tell(self, event: dict[str, Any]) -> None:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
