@@ -39,6 +39,8 @@ from grader.server import lines
 
 PROGRESS_SECONDS: Final = 0.05
 SECOND_NET_SECONDS: Final = 15
+IDLE_SECONDS: Final = 0.3
+"""So long has nobody asked for anything when there is time to clear up."""
 MOST_GRADINGS: Final = 500
 """Then another judge takes over: nothing that a process gathers in its life may grow without end."""
 
@@ -71,8 +73,9 @@ class Judge:
         """Wait for the next request; prepare for it meanwhile."""
         while not self._something_came():
             if self._desk is None or not self._desk.prepare_a_little():
-                gc.collect()  # now that nobody waits
-                select.select([self._client], [], [])
+                if not select.select([self._client], [], [], IDLE_SECONDS)[0]:
+                    gc.collect()
+                    select.select([self._client], [], [])
         try:
             return lines.receive(self._client)[0]
         except (EOFError, OSError):
