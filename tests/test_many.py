@@ -9,7 +9,7 @@ import pytest
 from grader import catalog
 from grader.dev.answers import known_answers
 from grader.judge.lanes import MOST_DEATHS
-from grader.judge.runner import FEW_ARE_ENOUGH
+from grader.judge.sequence import FEW_ARE_ENOUGH
 from grader.sandbox import limits
 from grader.server.keeper import descendants
 from grader.session import Request, Session

@@ -40,7 +40,10 @@ DEPTHS: Final = {("device", ""): Depth.CASE, ("dtype", "bfloat16"): Depth.FORM}
 
 
 JOINT: Final = (("dtype", "float16"), ("device", ""))
-"""Two variants that look for different bugs and do not hide each other's: one run shows both of them."""
+"""Two variants that look for different bugs and do not hide each other's: one run shows both of them.
+
+What the CPU forbids for expanded tensors, the device does not: a call with one of these is made in both ways.
+"""
 
 
 def chosen(
@@ -68,6 +71,12 @@ def chosen(
         found.add(best)
         left -= features[best]
     return found
+
+
+def shares_memory(exchange: Exchange) -> bool:
+    """Whether an argument is an expanded tensor, in which several elements are one."""
+    given = (exchange.trees["args"], exchange.trees["kwargs"])
+    return any(0 in tensor.stride() and tensor.numel() for tree in given for tensor in tensors_in(got(tree)))
 
 
 def _longest(exchange: Exchange) -> int:

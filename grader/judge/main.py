@@ -72,10 +72,11 @@ class Judge:
     def _next(self) -> dict[str, Any] | None:
         """Wait for the next request; prepare for it meanwhile."""
         while not self._something_came():
-            if self._desk is None or not self._desk.prepare_a_little():
-                if not select.select([self._client], [], [], IDLE_SECONDS)[0]:
-                    gc.collect()
-                    select.select([self._client], [], [])
+            if self._desk is not None and self._desk.prepare_a_little():
+                continue
+            if not select.select([self._client], [], [], IDLE_SECONDS)[0]:
+                gc.collect()
+                select.select([self._client], [], [])
         try:
             return lines.receive(self._client)[0]
         except (EOFError, OSError):

@@ -20,7 +20,7 @@ from grader.judge.check import Check
 from grader.judge.expected import MALFORMED, AnyValue, BuiltModule, Expectation, Expected, value_of
 from grader.judge.failure import Failure
 from grader.judge.grading import Grading
-from grader.judge.kinds import DEPTHS, JOINT, Depth, chosen
+from grader.judge.kinds import DEPTHS, JOINT, Depth, chosen, shares_memory
 from grader.judge.lanes import Asked, Header, Lane, Local, Tensors
 from grader.judge.numbers import Numbers
 from grader.judge.replies import device_of_results, expected_gradients
@@ -173,8 +173,10 @@ class Plan:
         pairs: list[tuple[Run, Run]] = []
         for run, ready in zip(runs, self.runs, strict=True):
             other = here.get(run.outcome.case.stream)
-            if run.variant == JOINT[0] and other is not None and ready.is_straight and not ready.relies_on:
-                pairs += [(run, other)] if other.outcome.variant.dtype == torch.float32 else []
+            if run.variant != JOINT[0] or other is None or ready.relies_on or not ready.is_straight:
+                continue
+            if other.outcome.variant.dtype == torch.float32 and not any(map(shares_memory, ready.exchanges)):
+                pairs.append((run, other))
         return pairs
 
 

@@ -72,7 +72,7 @@ class Runner:
             ahead = [pair for pair in ahead if not pair[0].is_main]
             if certain:
                 ahead, left = few(ahead, left, mains)
-        self._ask_and_judge_jointly(ahead, plan)
+        self._ask_and_judge_jointly(ahead, plan, mains)
         evidence: dict[tuple[str, str], list[Run]] = {}
         for run, _ready in ahead:
             if not run.is_main:
@@ -82,8 +82,11 @@ class Runner:
         self._finish_all()
         self._train(trainings, runs)
 
-    def _ask_and_judge_jointly(self, runs: list[Ready], plan: Plan) -> None:
-        """Make one run in the place of two where the plan has one; if it does not pass, make both of them after all."""
+    def _ask_and_judge_jointly(self, runs: list[Ready], plan: Plan, mains: dict[str, Run]) -> None:
+        """Make one run in the place of two where the plan has one.
+
+        If it does not pass, or its case does not, both of them are made after all.
+        """
         if self._grading.answer.load_failure is not None:
             self._ask_and_judge(runs, plan)
             return
@@ -92,7 +95,7 @@ class Runner:
         self._judge_all(alone)
         apart: list[Ready] = []
         for (run, ready), parts in joints:
-            if self._passes(run, ready):
+            if not fails(mains.get(run.outcome.case.stream)) and self._passes(run, ready):
                 for part, part_ready in parts:
                     part.outcome.prepared = part_ready
                     self._close(part)
