@@ -17,7 +17,7 @@ SOURCES = {
     "raises": "    if scores.dim() == 4:\n        raise ValueError(f'{scores.dim()} of them')\n",
     "far too large": "    if scores.dim() == 4:\n        return [torch.zeros(1 << 22)] * 8\n",
     "many tensors": "    if scores.dim() == 4:\n        return [torch.zeros(1)] * 300\n",
-    "takes its time": "    if scores.shape == (5,) and scores.dtype == torch.float32:\n        time.sleep(0.7)\n",
+    "takes its time": "    if scores.shape == (5,) and scores.dtype == torch.float32:\n        time.sleep(0.6)\n",
     "loops for ever": "    while scores.shape == (5,) and scores.dtype == torch.float32:\n        pass\n",
 }
 
@@ -25,7 +25,7 @@ SOURCES = {
 @pytest.fixture(scope="module")
 def session():
     """A server whose judge has made a plan for the inputs of one seed."""
-    with Session(call_seconds=1.0) as session:
+    with Session(call_seconds=2.0) as session:
         session.grade(Request(KATA.id, KATA.reference(), KATA.filename, seed=SEED), many=True)
         yield session
 
