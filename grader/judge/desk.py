@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Final
 
 from grader.catalog import Kata
@@ -16,7 +17,7 @@ from grader.judge.cases import Case, CaseOutcome, Run
 from grader.judge.collect import cases_of
 from grader.judge.diagnose import Bank
 from grader.judge.grading import Grading, Model
-from grader.judge.plan import Plan
+from grader.judge.plan import Plan, runs_of
 from grader.language import current
 from grader.sandbox.keeper_line import LANES, ONE_LANE, KeeperLine, NoSandboxes
 from grader.seeds import fresh_seed
@@ -41,6 +42,7 @@ class Desk:
         self._graded = 0
         self._broken = False
         self._lanes: tuple[str, ...] = LANES
+        self._runs: list[Run] = []
 
     @cached_property
     def cases(self) -> list[Case]:
@@ -57,12 +59,20 @@ class Desk:
         """The known mistakes."""
         return Bank(self.model)
 
-    def grading(self, source: str, filename: str, seed: int, *, many: bool = False) -> Grading:
-        """Begin a grading, one of ``many`` perhaps; its sandboxes start while the reference is read."""
+    def grading(self, request: dict[str, Any], plan: Plan | None, *, many: bool) -> Grading:
+        """Begin a grading, one of ``many`` perhaps.
+
+        Sandboxes start while the reference is read; those that wait already load the file at once.
+        """
         self._lanes = ONE_LANE if many else LANES
         if "model" not in self.__dict__:
             self._ask_for_sandboxes()
-        return Grading(self.kata, source, filename, seed, self._keeper, self.model, self._lanes)
+        seed = plan.seed if plan is not None else self.seed_for(request)
+        filename = Path(request["filename"]).name
+        grading = Grading(self.kata, request["source"], filename, seed, self._keeper, self.model, self._lanes)
+        if plan is not None:
+            grading.answer.load()
+        return grading
 
     def is_outdated(self) -> bool:
         """Whether somebody has changed the kata since."""
@@ -72,6 +82,11 @@ class Desk:
         """Return the seed that was asked for, a fresh one else."""
         seed: int | None = request["seed"]
         return seed if seed is not None else fresh_seed()
+
+    def runs(self, device: str) -> list[Run]:
+        """Return the runs of a grading, which may be made already; ``device`` where it is not the simulated one."""
+        runs, self._runs = self._runs, []
+        return runs if runs and not device else runs_of(self.cases, self.kata.families, device)
 
     # --- preparing
 
@@ -119,6 +134,7 @@ class Desk:
         assert self._steps is not None
         if next(self._steps, _END) is _END:
             self._plan, self._next, self._steps, self._used = self._next, None, None, False
+            self._runs = runs_of(self.cases, self.kata.families)
             return False
         return True
 

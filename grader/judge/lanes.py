@@ -144,6 +144,11 @@ class Answer:
             self._lanes[name] = Lane(self, name)
         return self._lanes[name]
 
+    def load(self) -> None:
+        """Have the file loaded in each lane, before anything is asked for."""
+        for name in self._names:
+            self.lane("", name).load()
+
     def device_problem(self) -> str:
         """Return why the simulated device does not work here; empty where it does."""
         if self._device_problem is None:
@@ -251,6 +256,11 @@ class Lane:
         self._be_there()
         assert self._sandbox is not None
         return self._sandbox.submit_together(several, min(self._answer.call_seconds(), TOGETHER_SECONDS))
+
+    def load(self) -> None:
+        """Have the file loaded now."""
+        self._be_there()
+        self.flush()
 
     def _be_there(self) -> None:
         """Have a sandbox that is alive, with the file in it."""

@@ -26,7 +26,6 @@ from grader.judge.diagnose import diagnose
 from grader.judge.facts import facts
 from grader.judge.failure import NOTHING_WRITTEN, text_of
 from grader.judge.grading import Grading
-from grader.judge.plan import runs_of
 from grader.judge.repro import script
 from grader.judge.runner import Runner
 from grader.language import _, current, use
@@ -131,8 +130,7 @@ class Judge:
         many = bool(request.get("many"))
         desk = self._sit_down(request["kata"])
         plan = desk.plan_for(request)
-        seed = plan.seed if plan is not None else desk.seed_for(request)
-        grading = desk.grading(request["source"], Path(request["filename"]).name, seed, many=many)
+        grading = desk.grading(request, plan, many=many)
         outcomes: list[CaseOutcome] = []
 
         def note(case: CaseOutcome) -> None:
@@ -154,7 +152,7 @@ class Judge:
 
         grading.answer.on_training = hear
         device = "" if request["device"] == "cpu" else request["device"]
-        runs = wanted(runs_of(desk.cases, desk.kata.families, device), request["case"].lower())
+        runs = wanted(desk.runs(device), request["case"].lower())
         self._tell({"event": "plan", "total": sum(len(run.outcomes) for run in runs)})
         runner = Runner(grading, note)
         prepared = time.monotonic()

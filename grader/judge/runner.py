@@ -97,7 +97,7 @@ class Runner:
         for (run, ready), parts in joints:
             if not fails(mains.get(run.outcome.case.stream)) and self._passes(run, ready):
                 for part, part_ready in parts:
-                    part.outcome.prepared = part_ready
+                    part.outcome.prepared, part.outcome.tickets = part_ready, run.outcome.tickets
                     self._close(part)
             else:
                 apart += parts
