@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import select
 import selectors
 import signal
 import socket
@@ -32,6 +33,8 @@ START_SECONDS: Final = 60.0
 WATCH_SECONDS: Final = 0.05
 DRAIN_SECONDS: Final = 0.15
 NAP_SECONDS: Final = 0.003
+PRINT_SECONDS: Final = 0.01
+"""So long may what was printed wait to be taken in, where nobody asks for it earlier."""
 MANY_OPEN: Final = 8
 """With more operations than these still open, replies are taken in by the handful."""
 OUTPUT_CAP: Final = 8 << 20
@@ -242,10 +245,18 @@ class Sandbox:
             pass  # it stands in the ticket
 
     def _came(self, seconds: float) -> list[tuple[selectors.SelectorKey, int]]:
-        """Wait for what comes; to wake up for each reply costs both sides more than it brings."""
-        if len(self._queue) > MANY_OPEN and not self._queue[0].together:
+        """Wait for what comes; to wake up for each reply, or each mark in the output, costs both sides a lot."""
+        if self._queue[0].together:
+            self._wait_for_the_channel(min(PRINT_SECONDS, seconds))
+            seconds = 0.0
+        elif len(self._queue) > MANY_OPEN:
             time.sleep(min(NAP_SECONDS, seconds))
         return self._selector.select(seconds)
+
+    def _wait_for_the_channel(self, seconds: float) -> None:
+        waits = select.poll()
+        waits.register(self._channel, select.POLLIN | (select.POLLOUT if self._writing else 0))
+        waits.poll(1000 * max(seconds, 0.0))
 
     def _watch(self, now: float) -> None:
         self._next_watch = now + WATCH_SECONDS
