@@ -18,6 +18,7 @@ from grader.judge.collect import cases_of
 from grader.judge.diagnose import Bank
 from grader.judge.grading import Grading, Model
 from grader.judge.plan import Plan, runs_of
+from grader.judge.reserve import Reserve
 from grader.language import current
 from grader.sandbox.keeper_line import LANES, ONE_LANE, KeeperLine, NoSandboxes
 from grader.seeds import fresh_seed
@@ -33,6 +34,7 @@ class Desk:
         self._stamp = stamp(kata)
         self.kata = dataclasses.replace(kata, call_seconds=call_seconds) if call_seconds is not None else kata
         self._keeper = keeper
+        self._reserve = Reserve(keeper, self.kata.grading_seconds)
         self.wanted = False
         """Whether a plan shall be made although nothing was graded yet."""
         self._plan: Plan | None = None
@@ -69,7 +71,10 @@ class Desk:
             self._ask_for_sandboxes()
         seed = plan.seed if plan is not None else self.seed_for(request)
         filename = Path(request["filename"]).name
-        grading = Grading(self.kata, request["source"], filename, seed, self._keeper, self.model, self._lanes)
+        source = request["source"]
+        grading = Grading(
+            self.kata, source, filename, seed, self._keeper, self.model, self._lanes, reserve=self._reserve
+        )
         if plan is not None:
             grading.answer.load()
         return grading
@@ -118,7 +123,18 @@ class Desk:
             return False
         if self._ask_for_sandboxes():
             return True
-        return self._used and self._make()
+        return (self._used and self._make()) or self._lay_out()
+
+    def close(self) -> None:
+        """Leave the desk to another kata."""
+        self._reserve.close()
+
+    def _lay_out(self) -> bool:
+        """Let the sandboxes that wait unpack what they will be asked for. Returns whether there is more to do."""
+        if self._plan is None or self._used or self._lanes != LANES:
+            return False
+        busy = [self._reserve.lay_out(lane, self._plan.ahead.get(lane, [])) for lane in self._lanes]
+        return any(busy)
 
     def _make(self) -> bool:
         """Prepare one more run; the plan takes effect when it is whole. Returns whether there is more to do."""
@@ -144,10 +160,8 @@ class Desk:
         self._steps = self._next.steps(Grading(self.kata, "", "", seed, NoSandboxes(), self.model), self.cases)
 
     def _ask_for_sandboxes(self) -> bool:
-        missing = [lane for lane in self._lanes if not self._keeper.promised(lane)]
-        for lane in missing:
-            self._keeper.ask(lane, cpu_seconds=self.kata.grading_seconds)
-        return bool(missing)
+        asked = [self._reserve.ask(lane) for lane in self._lanes]
+        return any(asked)
 
 
 _END: Any = object()

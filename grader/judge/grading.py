@@ -11,6 +11,7 @@ import torch
 
 from grader.catalog import Kata
 from grader.judge.lanes import Answer, Reference, Tensors
+from grader.judge.reserve import Reserve
 from grader.judge.translations import load
 from grader.language import current
 from grader.sandbox.keeper_line import LANES, KeeperLine
@@ -85,9 +86,10 @@ class Grading:
         keeper: KeeperLine,
         model: Model | None = None,
         lanes: tuple[str, ...] = LANES,
+        reserve: Reserve | None = None,
     ) -> None:
         self.kata, self.seed = kata, seed
-        self.answer = Answer(kata, source, filename, keeper, lanes)
+        self.answer = Answer(kata, source, filename, reserve or Reserve(keeper, kata.grading_seconds), lanes)
         self.model = model or Model(kata)
         self.reference, self.reference_text = self.model.reference, self.model.text
         self.signatures, self.texts = self.model.signatures, self.model.texts

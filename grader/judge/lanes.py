@@ -10,10 +10,11 @@ import torch
 
 from grader.catalog import Kata
 from grader.judge.failure import Failure, from_ending, from_reply, text_of
+from grader.judge.reserve import Reserve
 from grader.language import _
 from grader.sandbox.executor import AnswerError, Executor
 from grader.sandbox.host import GradingTimeout, Lost, Reply, Sandbox, SandboxEnded, Ticket, Told
-from grader.sandbox.keeper_line import DEVICE_LANE, PLAIN_LANE, KeeperLine
+from grader.sandbox.keeper_line import DEVICE_LANE, PLAIN_LANE
 from grader.sandbox.messages import Message, Several
 
 SECONDS_AFTER_A_TIMEOUT: Final = (2.0, 1.0, 0.5)
@@ -112,9 +113,9 @@ class Reference:
 class Answer:
     """The learner's file, loaded into a sandbox for each lane; a sandbox that ends is replaced."""
 
-    def __init__(self, kata: Kata, source: str, filename: str, keeper: KeeperLine, lanes: tuple[str, ...]) -> None:
+    def __init__(self, kata: Kata, source: str, filename: str, reserve: Reserve, lanes: tuple[str, ...]) -> None:
         """Have a sandbox made ready for each of these lanes."""
-        self._kata, self._source, self._filename, self._keeper = kata, source, filename, keeper
+        self._kata, self._source, self._filename, self._reserve = kata, source, filename, reserve
         self._names = lanes
         self._deadline = time.monotonic() + kata.grading_seconds
         self._lanes: dict[str, Lane] = {}
@@ -129,11 +130,7 @@ class Answer:
         self._device_asked: Ticket | None = None
         self._loaded: set[Sandbox] = set()
         for lane in lanes:
-            self._prepare(lane)
-
-    def _prepare(self, lane: str) -> None:
-        if not self._keeper.promised(lane):
-            self._keeper.ask(lane, cpu_seconds=self._kata.grading_seconds)
+            reserve.ask(lane)
 
     def lane(self, family: str, name: str = "") -> Lane:
         """Return the lane for the cases of a family, or the one of a name."""
@@ -187,8 +184,7 @@ class Answer:
 
     def new_sandbox(self, lane: str) -> tuple[Sandbox, Ticket]:
         """Take a sandbox and ask it to load the file."""
-        self._prepare(lane)
-        sandbox = Sandbox(self._keeper, *self._keeper.take(lane), self._deadline)
+        sandbox = self._reserve.take(lane, self._deadline)
         sandbox.filename = self._filename
         load = Message({"op": "load", "source": self._source, "filename": self._filename})
         return sandbox, sandbox.submit(load, self.call_seconds())

@@ -116,6 +116,8 @@ class Judge:
 
     def _sit_down(self, kata: str) -> Desk:
         if self._desk is None or (self._desk.kata.id, self._desk.lang) != (kata, current()):
+            if self._desk is not None:
+                self._desk.close()
             self._desk = Desk(find(kata), self._keeper, self._call_seconds)
         return self._desk
 

@@ -104,6 +104,8 @@ class Plan:
         self.runs: list[Prepared] = []
         self.joints: list[Joint] = []
         self.lanes: dict[int, str] = {}
+        self.ahead: dict[str, list[Several]] = {}
+        """What a grading asks for first, by lane."""
         self._several: dict[tuple[int, ...], Several] = {}
 
     def steps(self, grading: Grading, cases: list[Case]) -> Iterator[None]:
@@ -123,8 +125,8 @@ class Plan:
         alone, joints = self.jointly(parted(runs, self)[0])
         self.lanes = balanced([*alone, *(pair for pair, _parts in joints)])
         alone, joints = self.jointly(parted(runs, self)[0])
-        for _lane, group in together([*alone, *(pair for pair, _parts in joints)], lambda run: run.lane):
-            self.several(group)
+        for lane, group in together([*alone, *(pair for pair, _parts in joints)], lambda run: run.lane):
+            self.ahead.setdefault(lane, []).append(self.several(group))
             yield
 
     def jointly(self, runs: list[Ready]) -> tuple[list[Ready], list[tuple[Ready, list[Ready]]]]:

@@ -18,7 +18,7 @@ import torch
 from grader.sandbox import observe
 from grader.sandbox.training import NoLossError, Tell, train
 from grader.sandbox.values import Snapshot, describe
-from grader.sandbox.wire import Heap, Unpacker, dtype_named
+from grader.sandbox.wire import Heap, Unpacker, WireError, dtype_named
 
 MODULE_NAME: Final = "kata_answer"
 MOST_PARAMETERS: Final = 200
@@ -27,6 +27,8 @@ RUN_BITS: Final = 10
 
 Header = dict[str, Any]
 Tensors = dict[str, torch.Tensor]
+Given = tuple[Any, Any, Any]
+"""The arguments, the keyword arguments and, of a module, the parameters of an operation."""
 
 # What an answer could patch, taken before it is loaded.
 _equal, _view, _clone, _manual_seed, _grad = (
@@ -85,17 +87,15 @@ class Executor:
         _fill(module, state)
         self._modules[handle] = module
 
-    def build(self, header: Header, tensors: Tensors) -> tuple[Header, Tensors]:
-        """Build a module and copy the given parameters into it.
+    def build(self, header: Header, tensors: Tensors, given: Given | None = None) -> tuple[Header, Tensors]:
+        """Build a module and copy the given parameters into it; ``given`` what is unpacked already.
 
         Answers with the names and shapes of its own parameters; the judge decides what is missing or too much.
         """
         self._enter(header["handle"] >> RUN_BITS)
         observe.ready(header["device"])
-        tree = Unpacker(tensors)
-        args, kwargs = tree.unpack(header["args"]), tree.unpack(header["kwargs"])
-        # The parameters are copied into the module's own: they need no memory of theirs.
-        return self.build_from(header, args, kwargs, tree.unpack(header["state"], shared=True))
+        args, kwargs, state = given or _unpacked(header, Unpacker(tensors))
+        return self.build_from(header, args, kwargs, state)
 
     def build_from(self, header: Header, args: Any, kwargs: Any, state: Any) -> tuple[Header, Tensors]:
         """Build a module from arguments that are there."""
@@ -111,18 +111,20 @@ class Executor:
         self._modules[header["handle"]] = observe.place(module, header["device"])
         return {"kind": "built", "parameters": parameters[:MOST_PARAMETERS]}, {}
 
-    def call(self, header: Header, tensors: Tensors, heap: Heap | None = None) -> tuple[Header, Tensors]:
-        """Call a function, a module or a method of it.
+    def call(
+        self, header: Header, tensors: Tensors, given: Given | None = None, heap: Heap | None = None
+    ) -> tuple[Header, Tensors]:
+        """Call a function, a module or a method of it; ``given`` what is unpacked already.
 
         Answers with the tree of what came back and what was observed. With a ``heap`` the tensors go there.
         """
         self._enter(header["key"] >> RUN_BITS)
         observe.ready(header["device"])
         self._handed_back.clear()
-        tree = Unpacker(tensors, self._returned)
         module, target = self._target(header)
         weights = _parameters(module) if module is not None and (header["inputs"] or header["grad"]) else {}
-        args, kwargs = observe.place((tree.unpack(header["args"]), tree.unpack(header["kwargs"])), header["device"])
+        given = given or _unpacked(header, Unpacker(tensors, self._returned))
+        args, kwargs = observe.place(given[:2], header["device"])
         inputs = dict(named_tensors(args, kwargs, header["names"]))
         watched = inputs | weights if header["inputs"] else {}
         lists = {name: (value, list(value)) for name, value in _plain_lists(args, kwargs, header["names"])}
@@ -241,6 +243,20 @@ class Executor:
             raise AnswerError(f"{type(owner).__name__} has no {header['method']}")
         member = getattr(owner, header["method"])
         return owner, member if callable(member) else lambda: member
+
+
+def unpacked(header: Header, tensors: Tensors) -> Given | None:
+    """Unpack what an operation needs before its time; None where that has to wait for an earlier result."""
+    try:
+        return _unpacked(header, Unpacker(tensors))
+    except WireError:
+        return None
+
+
+def _unpacked(header: Header, tree: Unpacker) -> Given:
+    args, kwargs = tree.unpack(header["args"]), tree.unpack(header["kwargs"])
+    # The parameters are copied into the module's own: they need no memory of theirs.
+    return args, kwargs, tree.unpack(header["state"], shared=True) if "state" in header else {}
 
 
 def _unrolled(owner: Any, start: str, given: int, branches: int, *args: Any) -> tuple[Any, ...]:

@@ -25,9 +25,9 @@ import torch
 
 from grader.probes import simdevice
 from grader.sandbox import confine, limits
-from grader.sandbox.executor import AnswerError, Executor
+from grader.sandbox.executor import AnswerError, Executor, Given, unpacked
 from grader.sandbox.limits import WHERE_ARE_YOU
-from grader.sandbox.messages import SEVERAL
+from grader.sandbox.messages import KEEP, SEVERAL
 from grader.sandbox.output import marker
 from grader.sandbox.values import TooLarge
 from grader.sandbox.warmup import warm_up
@@ -41,6 +41,9 @@ TOGETHER_BYTES: Final = 8 << 20
 TOGETHER_TENSORS: Final = 128
 """What was asked for together is answered together while it takes no longer and nothing more comes back."""
 OUT_OF_MEMORY: Final = ("can't allocate memory", "std::bad_alloc", "Unable to allocate", "not enough memory")
+
+Item = tuple[dict[str, Any], dict[str, torch.Tensor], Given | None]
+"""An operation, its tensors and, where they are unpacked already, its arguments."""
 
 # What an answer could patch, taken before it is loaded: against accidents, since the judge trusts none of it.
 _frame, _load, _save, _parse, _dumps = frame, load, save, parse_frame, json.dumps
@@ -56,13 +59,15 @@ class Guest:
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
         self._executor = Executor("answer.py")
+        self._kept: dict[int, list[Item]] = {}
 
     def serve(self) -> None:
         """Answer messages for ever; the process ends when the judge closes the socket or kills it."""
         while True:
             header, payload = self._read()
             if header["op"] == SEVERAL:
-                self._do_several(header["nonce"], header["items"], _load(payload))
+                kept = self._kept[header["kept"]] if "kept" in header else None
+                self._do_several(header["nonce"], kept or self._items_of(header, payload))
                 continue
             reply, tensors = self._handle(header, payload)
             reply["nonce"] = header["nonce"]
@@ -95,6 +100,10 @@ class Guest:
                 self._executor = Executor(header["filename"])
                 self._executor.load(header["source"])
                 return {"kind": "loaded"}, {}
+            if operation == KEEP:
+                items = self._items_of(header, payload)
+                self._kept[header["number"]] = [(item, given, unpacked(item, given)) for item, given, _ in items]
+                return {"kind": KEEP}, {}
             if operation == "device":
                 return {"kind": "device", "problem": simdevice.available()}, {}
             if operation == "train":
@@ -103,12 +112,18 @@ class Guest:
         except BaseException as error:  # noqa: BLE001 - SystemExit, KeyboardInterrupt, pytest.skip...: all are failures
             return self._describe(error), {}
 
-    def _do_several(self, nonce: str, items: list[dict[str, Any]], tensors: dict[str, torch.Tensor]) -> None:
+    def _items_of(self, header: dict[str, Any], payload: bytes) -> list[Item]:
+        heaps = _load(payload)
+        return [
+            (item, {name: _narrow(heaps[name], 0, *place) for name, place in item["heaps"].items()}, None)
+            for item in header["items"]
+        ]
+
+    def _do_several(self, nonce: str, items: list[Item]) -> None:
         """Do one operation after the other; answer together, or in parts where it takes time or much came back."""
         replies, heap, since = _list(), Heap(), _now()
-        for number, item in _enumerate(items):
-            given = {name: _narrow(tensors[name], 0, *place) for name, place in item["heaps"].items()}
-            replies.append(self._handle_one_of_several(item, given, heap))
+        for number, (item, tensors, given) in _enumerate(items):
+            replies.append(self._handle_one_of_several(item, tensors, given, heap))
             self._mark_output(f"{nonce}.{number}")
             if _now() - since > TOGETHER_SECONDS or heap.bytes > TOGETHER_BYTES or heap.count > TOGETHER_TENSORS:
                 _send(self._channel, self._packed_together(nonce, replies, heap))
@@ -117,12 +132,12 @@ class Guest:
             _send(self._channel, self._packed_together(nonce, replies, heap))
 
     def _handle_one_of_several(
-        self, header: dict[str, Any], tensors: dict[str, torch.Tensor], heap: Heap
+        self, header: dict[str, Any], tensors: dict[str, torch.Tensor], given: Given | None, heap: Heap
     ) -> dict[str, Any]:
         try:
             if header["op"] == "build":
-                return self._executor.build(header, tensors)[0]
-            return self._executor.call(header, tensors, heap)[0]
+                return self._executor.build(header, tensors, given)[0]
+            return self._executor.call(header, tensors, given, heap)[0]
         except BaseException as error:  # noqa: BLE001 - as in _handle
             return self._describe(error)
 

@@ -112,6 +112,30 @@ class Sandbox:
         self.layers: list[str] = []
         self.gaps: list[str] = []
         self._ready = self._enqueue("", START_SECONDS)
+        self._kept: dict[Several, int] = {}
+
+    def keep(self, several: Several) -> None:
+        """Hand over operations that will be asked for later, before there is a file: unpacking them takes time."""
+        number = self._kept[several] = len(self._kept)
+        nonce = secrets.token_hex(8)
+        self._enqueue(nonce, START_SECONDS)
+        self._outbox += several.frame_to_keep(nonce, number)
+
+    def is_busy(self) -> bool:
+        """Attend to it for a moment. Returns whether it has not answered everything yet."""
+        if self.alive and self._queue:
+            self._write()
+            self._turn()
+        return self.alive and bool(self._queue)
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether it is there and has nothing to say but what it was asked for."""
+        return self.alive and (bool(self._queue) or not select.select([self._channel], [], [], 0)[0])
+
+    def begin(self, grading_deadline: float) -> None:
+        """Be used from now on, until then at most."""
+        self._grading_deadline = grading_deadline
 
     def submit(self, message: Message, seconds: float, told: Told | None = None) -> Ticket:
         """Ask for one operation, to be answered at most ``seconds`` after the one before it.
@@ -137,7 +161,8 @@ class Sandbox:
         tickets = [self._enqueue(f"{nonce}.{number}", seconds) for number in range(several.count)]
         for ticket in tickets:
             ticket.together = nonce
-        self._outbox += several.frame(nonce)
+        kept = self._kept.get(several)
+        self._outbox += several.frame(nonce) if kept is None else several.frame_of_kept(nonce, kept)
         if len(self._outbox) > WRITE_BYTES:
             self.flush()
         return tickets

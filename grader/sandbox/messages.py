@@ -11,10 +11,12 @@ from typing import Any, Final
 
 import torch
 
-from grader.sandbox.wire import MARK, PREFIX, load, save
+from grader.sandbox.wire import MARK, PREFIX, frame, load, save
 
 SEVERAL: Final = "several"
 """The name of the operation, and the kind of its reply."""
+KEEP: Final = "keep"
+"""The operation that hands over several ones which will be asked for later, and the kind of its reply."""
 
 Tensors = dict[str, torch.Tensor]
 
@@ -67,6 +69,16 @@ class Several:
         """Return the frame with a nonce; that of an operation is followed by a dot and its number."""
         text = f'{{"op": "{SEVERAL}", "nonce": "{nonce}", "items": ['.encode() + self._items + b"]}"
         return PREFIX.pack(MARK, len(text), len(self._payload)) + text + self._payload
+
+    def frame_to_keep(self, nonce: str, number: int) -> bytes:
+        """Return the frame that only hands them over, to be asked for by this number."""
+        text = f'{{"op": "{KEEP}", "nonce": "{nonce}", "number": {number}, "items": ['.encode() + self._items + b"]}"
+        return PREFIX.pack(MARK, len(text), len(self._payload)) + text + self._payload
+
+    @staticmethod
+    def frame_of_kept(nonce: str, number: int) -> bytes:
+        """Return the frame that asks for what was handed over."""
+        return frame({"op": SEVERAL, "nonce": nonce, "kept": number})
 
 
 class Payload:

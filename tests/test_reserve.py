@@ -1,0 +1,96 @@
+"""Sandboxes that wait for the next answer: they know ahead what they will be asked for, and may end meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from grader import catalog
+from grader.judge.desk import MOST_WITHOUT_PLAN
+from grader.sandbox import limits
+from grader.server.keeper import children
+from grader.session import Request, Session
+
+KATA = catalog.find("masked-softmax")
+PATIENCE = 30.0
+
+pytestmark = pytest.mark.skipif(not limits.LINUX, reason="reads /proc")
+
+
+@pytest.fixture
+def session():
+    """A session whose judge makes plans."""
+    with Session(call_seconds=2.0) as session:
+        for _grading in range(MOST_WITHOUT_PLAN + 1):
+            session.grade(Request(KATA.id, KATA.reference(), KATA.filename))
+        yield session
+
+
+def waiting() -> list[int]:
+    """Return the sandboxes that wait, once both are there and nobody works any more."""
+    (server,) = children(os.getpid())
+    (keeper,) = children(server)
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        before = {pid: seconds_of(pid) for pid in children(keeper)}
+        time.sleep(0.5)
+        after = {pid: seconds_of(pid) for pid in children(keeper)}
+        if len(after) == 3 and before == after:
+            return sorted(after)[1:]  # the judge was there before them
+    raise AssertionError("the judge does not come to rest")
+
+
+def seconds_of(pid: int) -> tuple[str, ...]:
+    """Return the processor time that a process has used."""
+    return tuple(stat_of(pid)[11:13])
+
+
+def stat_of(pid: int) -> list[str]:
+    """Return what stands in /proc behind the name of a process: its state first, "X" where it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return ["X"]
+
+
+def await_end(pids: list[int]) -> None:
+    """Wait until these processes have ended."""
+    deadline = time.monotonic() + PATIENCE
+    while not all(stat_of(pid)[0] in "XZ" for pid in pids):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_what_waits_may_end(session: Session) -> None:
+    """Who killed a sandbox before there was a file in it was not the file: another one takes its place."""
+    for victims in (slice(0, 1), slice(1, 2), slice(0, 2)):
+        pids = waiting()[victims]
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+        await_end(pids)
+        report = session.grade(Request(KATA.id, KATA.reference(), KATA.filename))
+        assert report["verdict"] == "passed", report["message"]
+
+
+def test_what_waits_is_used(session: Session) -> None:
+    """The next answer goes to the processes that waited for it, and those that wait then are others."""
+    pids = waiting()
+    source = "import os\n\nprint(os.getpid(), os.getpgid(0))\n" + KATA.reference()
+    report = session.grade(Request(KATA.id, source, KATA.filename))
+    assert report["verdict"] == "passed"
+    assert {int(pid) for pid in report["printed"].split()} <= set(pids)
+    assert not set(pids) & set(waiting())
+
+
+def test_another_kata(session: Session) -> None:
+    """What waits for one kata is of no use to another, and ends."""
+    pids = waiting()
+    other = catalog.find("sdpa")
+    assert session.grade(Request(other.id, other.reference(), other.filename))["verdict"] == "passed"
+    assert session.grade(Request(KATA.id, KATA.reference(), KATA.filename))["verdict"] == "passed"
+    session.close()
+    await_end(pids)
