@@ -22,17 +22,18 @@ pytestmark = pytest.mark.skipif(not limits.LINUX, reason="reads /proc")
 
 
 @pytest.fixture
-def session():
-    """A session whose judge makes plans."""
+def served():
+    """A session whose judge makes plans, and the process id of its server."""
+    others = set(children(os.getpid()))
     with Session(call_seconds=2.0) as session:
         for _grading in range(MOST_WITHOUT_PLAN + 1):
             session.grade(Request(KATA.id, KATA.reference(), KATA.filename))
-        yield session
+        (server,) = set(children(os.getpid())) - others
+        yield session, server
 
 
-def waiting() -> list[int]:
+def waiting(server: int) -> list[int]:
     """Return the sandboxes that wait, once both are there and nobody works any more."""
-    (server,) = children(os.getpid())
     (keeper,) = children(server)
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
@@ -65,10 +66,11 @@ def await_end(pids: list[int]) -> None:
         time.sleep(0.02)
 
 
-def test_what_waits_may_end(session: Session) -> None:
+def test_what_waits_may_end(served: tuple[Session, int]) -> None:
     """Who killed a sandbox before there was a file in it was not the file: another one takes its place."""
+    session, server = served
     for victims in (slice(0, 1), slice(1, 2), slice(0, 2)):
-        pids = waiting()[victims]
+        pids = waiting(server)[victims]
         for pid in pids:
             os.kill(pid, signal.SIGKILL)
         await_end(pids)
@@ -76,19 +78,21 @@ def test_what_waits_may_end(session: Session) -> None:
         assert report["verdict"] == "passed", report["message"]
 
 
-def test_what_waits_is_used(session: Session) -> None:
+def test_what_waits_is_used(served: tuple[Session, int]) -> None:
     """The next answer goes to the processes that waited for it, and those that wait then are others."""
-    pids = waiting()
+    session, server = served
+    pids = waiting(server)
     source = "import os\n\nprint(os.getpid(), os.getpgid(0))\n" + KATA.reference()
     report = session.grade(Request(KATA.id, source, KATA.filename))
     assert report["verdict"] == "passed"
     assert {int(pid) for pid in report["printed"].split()} <= set(pids)
-    assert not set(pids) & set(waiting())
+    assert not set(pids) & set(waiting(server))
 
 
-def test_another_kata(session: Session) -> None:
+def test_another_kata(served: tuple[Session, int]) -> None:
     """What waits for one kata is of no use to another, and ends."""
-    pids = waiting()
+    session, server = served
+    pids = waiting(server)
     other = catalog.find("sdpa")
     assert session.grade(Request(other.id, other.reference(), other.filename))["verdict"] == "passed"
     assert session.grade(Request(KATA.id, KATA.reference(), KATA.filename))["verdict"] == "passed"
