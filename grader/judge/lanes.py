@@ -129,6 +129,7 @@ class Answer:
         self._device_problem: str | None = None
         self._device_asked: Ticket | None = None
         self._loaded: set[Sandbox] = set()
+        self._has_crashed = False
         for lane in lanes:
             reserve.ask(lane)
 
@@ -190,7 +191,10 @@ class Answer:
         return sandbox, sandbox.submit(load, self.call_seconds())
 
     def settle_load(self, sandbox: Sandbox, ticket: Ticket) -> None:
-        """Wait until the file is loaded. Raises Failure, always the same, where it does not load."""
+        """Wait until the file is loaded. Raises Failure, always the same, where it does not load.
+
+        Where it ends the process for the first time, what was asked for is lost, and it is loaded anew.
+        """
         if self.load_failure is None and sandbox not in self._loaded:
             self._loaded.add(sandbox)
             try:
@@ -199,6 +203,8 @@ class Answer:
             except (SandboxEnded, GradingTimeout) as ended:
                 if not sandbox.confined:
                     raise RuntimeError(f"the sandbox did not start: {ended}") from ended
+                if self._is_first_crash(ended):
+                    return
                 failure = self.failure_of(ended)
             self.layers, self.gaps = sandbox.layers or self.layers, sandbox.gaps or self.gaps
             self.load_printed = self.load_printed or ticket.printed
@@ -208,6 +214,12 @@ class Answer:
                 self.load_failure = failure
         if self.load_failure is not None:
             raise dataclasses.replace(self.load_failure)
+
+    def _is_first_crash(self, ended: SandboxEnded | GradingTimeout) -> bool:
+        """Whether the file may have another try: somebody else can have ended a sandbox that waited for it."""
+        crashed = isinstance(ended, SandboxEnded) and ended.ending == "crashed"
+        first, self._has_crashed = crashed and not self._has_crashed, self._has_crashed or crashed
+        return first
 
     def failure_of(self, ended: SandboxEnded | GradingTimeout) -> Failure:
         """Turn the end of a sandbox into the failure of the case in which it happened."""
