@@ -124,7 +124,7 @@ class Plan:
             yield
         alone, joints = self.jointly(parted(runs, self)[0])
         self.lanes = balanced([*alone, *(pair for pair, _parts in joints)])
-        alone, joints = self.jointly(parted(runs, self)[0])
+        alone, joints = self.jointly(parted(runs, self)[0])  # now with their lanes
         for lane, group in together([*alone, *(pair for pair, _parts in joints)], lambda run: run.lane):
             self.ahead.setdefault(lane, []).append(self.several(group))
             yield
@@ -157,7 +157,7 @@ class Plan:
             if ready.is_known and not ready.is_special and run.outcome.family != run.outcome.case.family:
                 variants.setdefault(run.variant, {})[index] = ready.exchanges
         pairs: list[tuple[Run, Run]] = []
-        for variant, members in variants.items():
+        for variant, members in sorted(variants.items(), key=lambda item: item[0] == JOINT[1]):  # after its partner
             beside: frozenset[int] = frozenset()
             if variant == JOINT[1]:
                 pairs = self._pairs(runs, members)
