@@ -9,17 +9,19 @@ import signal
 import sqlite3
 import subprocess
 import time
-from collections.abc import Callable
 from contextlib import closing, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from grader.sandbox import limits
+from tests import waiting
 
 HANGS = "while True: pass"
 CORRECT = "if not hasattr(x, 'dtype'): raise TypeError('no tensor')\nreturn x + x"
 PATIENCE = 20.0
+eventually = partial(waiting.eventually, seconds=PATIENCE)
 
 linux = pytest.mark.skipif(not limits.LINUX, reason="looks at processes through /proc")
 
@@ -38,15 +40,6 @@ def processes_of(real) -> list[int]:
             if mark in command and not dead:
                 found.append(int(folder.name))
     return found
-
-
-def eventually(condition: Callable[[], object]) -> object:
-    """Wait until something holds and return it."""
-    deadline = time.monotonic() + PATIENCE
-    while not (value := condition()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return value
 
 
 def _kill(pid: int) -> None:

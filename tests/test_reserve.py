@@ -14,6 +14,7 @@ from grader.judge.desk import MOST_WITHOUT_PLAN
 from grader.sandbox import limits
 from grader.server.keeper import children
 from grader.session import Request, Session
+from tests.waiting import eventually
 
 KATA = catalog.find("masked-softmax")
 PATIENCE = 30.0
@@ -35,14 +36,14 @@ def served():
 def waiting(server: int) -> list[int]:
     """Return the sandboxes that wait, once both are there and nobody works any more."""
     (keeper,) = children(server)
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
+
+    def at_rest() -> list[int]:
         before = {pid: seconds_of(pid) for pid in children(keeper)}
         time.sleep(0.5)
         after = {pid: seconds_of(pid) for pid in children(keeper)}
-        if len(after) == 3 and before == after:
-            return sorted(after)[1:]  # the judge was there before them
-    raise AssertionError("the judge does not come to rest")
+        return sorted(after)[1:] if len(after) == 3 and before == after else []  # the judge was there before them
+
+    return eventually(at_rest, PATIENCE)
 
 
 def seconds_of(pid: int) -> tuple[str, ...]:
@@ -60,10 +61,7 @@ def stat_of(pid: int) -> list[str]:
 
 def await_end(pids: list[int]) -> None:
     """Wait until these processes have ended."""
-    deadline = time.monotonic() + PATIENCE
-    while not all(stat_of(pid)[0] in "XZ" for pid in pids):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    eventually(lambda: all(stat_of(pid)[0] in "XZ" for pid in pids), PATIENCE)
 
 
 def test_what_waits_may_end(served: tuple[Session, int]) -> None:

@@ -22,8 +22,8 @@ from grader.judge.lanes import Header, Local, Tensors
 from grader.judge.numbers import Numbers
 from grader.judge.plan import Plan
 from grader.judge.variant import Variant
-from grader.sandbox.host import Reply
 from grader.sandbox.keeper_line import NoSandboxes
+from grader.sandbox.tickets import Reply
 
 SEED: Final = 3
 

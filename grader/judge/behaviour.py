@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-import torch
-
 from grader.judge.cases import CaseOutcome, again
 from grader.judge.compare import agree
 from grader.judge.failure import Failure, Satisfied
@@ -16,9 +14,9 @@ from grader.judge.lanes import Header, Local, Tensors
 from grader.judge.observed import Cost, cost_of, tensor_nodes
 from grader.judge.results import Exchange
 from grader.sandbox.executor import RUN_BITS
-from grader.sandbox.host import Reply
-from grader.sandbox.messages import Payload
+from grader.sandbox.messages import Payload, same_operation
 from grader.sandbox.observe import SIMULATED
+from grader.sandbox.tickets import Reply
 from grader.sandbox.wire import Unpacker
 
 COMPARABLE: Final = frozenset(("value", "built", "error", "missing"))
@@ -86,10 +84,7 @@ class Deed:
 
     def was_asked(self, sent: tuple[Header, Tensors]) -> bool:
         """Whether it was asked for just this."""
-        if self._sent is None:
-            return False
-        (header, tensors), (mine, own) = sent, self._sent
-        return header == mine and tensors.keys() == own.keys() and all(torch.equal(tensors[k], own[k]) for k in own)
+        return self._sent is not None and same_operation(sent, self._sent)
 
     def is_that_of(self, recorded: Exchange) -> bool:
         """Whether the answer did the same."""

@@ -16,8 +16,8 @@ from grader.judge.grading import Grading
 from grader.judge.numbers import Numbers
 from grader.judge.observed import contract_failure
 from grader.judge.variant import Variant, as_derived, as_traced
-from grader.sandbox.host import Ticket
 from grader.sandbox.observe import SIMULATED
+from grader.sandbox.tickets import Ticket
 
 if TYPE_CHECKING:
     from grader.judge.plan import Prepared

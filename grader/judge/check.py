@@ -36,7 +36,7 @@ from grader.judge.variant import Variant
 from grader.language import _
 from grader.sandbox.callables import Step
 from grader.sandbox.executor import RUN_BITS
-from grader.sandbox.host import Lost
+from grader.sandbox.tickets import Lost
 from grader.sandbox.wire import DeviceName, Packer, Tree, dtype_name, strings
 
 

@@ -20,8 +20,8 @@ from grader.judge.compare import agree
 from grader.judge.failure import Failure
 from grader.judge.results import Exchange
 from grader.language import _, marked
-from grader.sandbox.host import Lost
 from grader.sandbox.messages import Message
+from grader.sandbox.tickets import Lost
 from grader.sandbox.wire import Packer, Unpacker, WireError
 
 MOST_CALLS: Final = 4

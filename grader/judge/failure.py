@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from grader.language import _, marked
-from grader.sandbox.host import SandboxEnded
 from grader.sandbox.sentences import exception_in_words, in_words
+from grader.sandbox.tickets import SandboxEnded
 from grader.text import clean
 
 Outcome = Literal["passed", "failed", "timeout", "crashed", "skipped"]

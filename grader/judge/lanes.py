@@ -13,9 +13,10 @@ from grader.judge.failure import Failure, from_ending, from_reply, text_of
 from grader.judge.reserve import Reserve
 from grader.language import _
 from grader.sandbox.executor import AnswerError, Executor
-from grader.sandbox.host import GradingTimeout, Lost, Reply, Sandbox, SandboxEnded, Ticket, Told
+from grader.sandbox.host import Sandbox
 from grader.sandbox.keeper_line import DEVICE_LANE, PLAIN_LANE
 from grader.sandbox.messages import Message, Several
+from grader.sandbox.tickets import GradingTimeout, Lost, Reply, SandboxEnded, Ticket, Told
 
 SECONDS_AFTER_A_TIMEOUT: Final = (2.0, 1.0, 0.5)
 """After the first timeout each further call gets less: an endless loop costs its own deadline once, not once a case."""

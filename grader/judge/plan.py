@@ -27,9 +27,9 @@ from grader.judge.replies import device_of_results, expected_gradients
 from grader.judge.results import Exchange
 from grader.judge.sequence import Ready, balanced, parted, together
 from grader.judge.variant import Variant
-from grader.sandbox.host import Lost, Reply, Ticket
 from grader.sandbox.keeper_line import DEVICE_LANE
-from grader.sandbox.messages import Message, Payload, Several
+from grader.sandbox.messages import Message, Payload, Several, same_operation
+from grader.sandbox.tickets import Lost, Reply, Ticket
 from grader.sandbox.wire import Tree
 
 MOST_KEPT: Final = 50
@@ -123,9 +123,9 @@ class Plan:
                 self.joints.append(Joint(both, ready, frozenset((halved.number, on_device.number))))
             yield
         alone, joints = self.jointly(parted(runs, self)[0])
-        self.lanes = balanced([*alone, *(pair for pair, _parts in joints)])
-        alone, joints = self.jointly(parted(runs, self)[0])  # now with their lanes
-        for lane, group in together([*alone, *(pair for pair, _parts in joints)], lambda run: run.lane):
+        asked = [*alone, *(pair for pair, _parts in joints)]
+        self.lanes = balanced(asked)
+        for lane, group in together(asked, lambda run: self.lanes[run.number]):
             self.ahead.setdefault(lane, []).append(self.several(group))
             yield
 
@@ -193,23 +193,13 @@ class Replies:
         """Return the operation that was asked for ahead. Raises Lost where it was another one."""
         at = self._at
         self._at += 1
-        if at >= len(self._tickets) or not _same(self._exchanges[at].sent, (header, tensors)):
+        if at >= len(self._tickets) or not same_operation(self._exchanges[at].sent, (header, tensors)):
             raise Lost
         return self._tickets[at]
 
     def wait(self, asked: Asked) -> Reply:
         """Return its reply."""
         return self._lane.wait(asked)
-
-
-def _same(one: tuple[Header, Tensors], other: tuple[Header, Tensors]) -> bool:
-    """Whether two operations ask for the same with the same bytes."""
-    (header, tensors), (other_header, others) = one, other
-    return (
-        header == other_header
-        and tensors.keys() == others.keys()
-        and all(torch.equal(heap.view(torch.uint8), others[name].view(torch.uint8)) for name, heap in tensors.items())
-    )
 
 
 class _Rehearsal:

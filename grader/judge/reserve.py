@@ -40,7 +40,7 @@ class Reserve:
             sandbox = self._waiting[lane] = Sandbox(self._keeper, *self._keeper.take(lane), math.inf)
             for several in operations:
                 sandbox.keep(several)
-        return self._waiting[lane].is_busy()
+        return self._waiting[lane].attend()
 
     def close(self) -> None:
         """End what waits."""

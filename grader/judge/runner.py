@@ -15,9 +15,9 @@ from grader.judge.numbers import Numbers
 from grader.judge.plan import Plan, Prepared, Replies
 from grader.judge.sequence import Ready, fails, few, order, parted, together
 from grader.language import _
-from grader.sandbox.host import Lost
 from grader.sandbox.observe import SIMULATED
 from grader.sandbox.sentences import in_words
+from grader.sandbox.tickets import Lost
 
 RUNS_AHEAD: Final = 12
 MOST_RESTARTS: Final = 20

@@ -36,9 +36,9 @@ from grader.sandbox.wire import PREFIX, Heap, frame, load, parse_frame, save
 PACKAGE_ROOT: Final = str(Path(__file__).resolve().parent.parent.parent)
 LONGEST_MESSAGE: Final = 2000
 MOST_FRAMES: Final = 12
-TOGETHER_SECONDS: Final = 0.05
-TOGETHER_BYTES: Final = 8 << 20
-TOGETHER_TENSORS: Final = 128
+PART_SECONDS: Final = 0.05
+PART_BYTES: Final = 8 << 20
+PART_TENSORS: Final = 128
 """What was asked for together is answered together while it takes no longer and nothing more comes back."""
 OUT_OF_MEMORY: Final = ("can't allocate memory", "std::bad_alloc", "Unable to allocate", "not enough memory")
 
@@ -125,7 +125,7 @@ class Guest:
         for number, (item, tensors, given) in _enumerate(items):
             replies.append(self._handle_one_of_several(item, tensors, given, heap))
             self._mark_output(f"{nonce}.{number}")
-            if _now() - since > TOGETHER_SECONDS or heap.bytes > TOGETHER_BYTES or heap.count > TOGETHER_TENSORS:
+            if _now() - since > PART_SECONDS or heap.bytes > PART_BYTES or heap.count > PART_TENSORS:
                 _send(self._channel, self._packed_together(nonce, replies, heap))
                 replies, heap, since = _list(), Heap(), _now()
         if replies:

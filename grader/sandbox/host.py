@@ -17,9 +17,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final, Literal, NoReturn
-
-import torch
+from typing import Any, Final, NoReturn
 
 from grader.language import _
 from grader.sandbox import limits
@@ -27,6 +25,7 @@ from grader.sandbox.keeper_line import MEMORY_BUDGET, KeeperLine
 from grader.sandbox.messages import SEVERAL, Message, Payload, Several
 from grader.sandbox.output import Output
 from grader.sandbox.sentences import in_words
+from grader.sandbox.tickets import Ending, GradingTimeout, Lost, Reply, SandboxEnded, Ticket, Told
 from grader.sandbox.wire import WireError, frame_length, parse_frame, strings
 
 START_SECONDS: Final = 60.0
@@ -39,53 +38,6 @@ MANY_OPEN: Final = 8
 """With more operations than these still open, replies are taken in by the handful."""
 OUTPUT_CAP: Final = 8 << 20
 WRITE_BYTES: Final = 16 << 10
-MOST_PROGRESS: Final = 200
-"""So many times may a sandbox say how far a training is."""
-
-Ending = Literal["timeout", "crashed", "memory", "output", "protocol"]
-Reply = tuple[dict[str, Any], dict[str, torch.Tensor]]
-Told = Callable[[int, int, float], None]
-"""Hears how far a training is: steps done, of all, and the loss that the sandbox claims."""
-
-
-class SandboxEnded(Exception):
-    """The sandbox did not answer and never will: why, in a sentence, and the learner's line if it is known."""
-
-    def __init__(self, ending: Ending, sentence: str, line: int = 0, seconds: float = 0.0) -> None:
-        super().__init__(sentence)
-        self.ending, self.sentence, self.line, self.seconds = ending, sentence, line, seconds
-
-
-class GradingTimeout(Exception):
-    """The time for the whole grading is over."""
-
-
-class Lost(Exception):
-    """The sandbox ended before it came to this operation: it has to be asked again, elsewhere."""
-
-
-class Ticket:
-    """An operation that was asked for, and what came of it."""
-
-    __slots__ = (
-        *("error", "nonce", "payload", "printed", "reply", "sandbox", "seconds", "together", "told", "took", "trained"),
-    )
-
-    def __init__(self, sandbox: Sandbox, nonce: str, seconds: float, told: Told | None = None) -> None:
-        self.sandbox, self.nonce, self.seconds, self.told = sandbox, nonce, seconds, told
-        self.together = ""
-        """The nonce of the frame, where it was asked for together with others."""
-        self.trained = 0
-        self.reply: dict[str, Any] | None = None
-        self.payload = Payload()
-        self.error: Exception | None = None
-        self.printed = ""
-        self.took = 0.0
-
-    @property
-    def settled(self) -> bool:
-        """Whether it is known what came of it."""
-        return self.reply is not None or self.error is not None
 
 
 class Sandbox:
@@ -121,7 +73,7 @@ class Sandbox:
         self._enqueue(nonce, START_SECONDS)
         self._outbox += several.frame_to_keep(nonce, number)
 
-    def is_busy(self) -> bool:
+    def attend(self) -> bool:
         """Attend to it for a moment. Returns whether it has not answered everything yet."""
         if self.alive and self._queue:
             self._write()
@@ -329,7 +281,7 @@ class Sandbox:
             if header.get("nonce") != ticket.nonce or type(header.get("kind")) is not str:
                 raise WireError("the reply is stale or forged")
             if header["kind"] == "progress":
-                _progress(ticket, header)
+                ticket.tell(header)
                 continue
             if ticket is self._ready:
                 self.layers, self.gaps = strings(header.get("layers")), strings(header.get("gaps"))
@@ -423,16 +375,6 @@ class Sandbox:
         """The innermost line of the learner's file in what faulthandler wrote."""
         match = re.search(rf'File "{re.escape(self.filename)}", line (\d+)', self._diagnostics.text())
         return int(match[1]) if match else 0
-
-
-def _progress(ticket: Ticket, header: dict[str, Any]) -> None:
-    ticket.trained += 1
-    step, steps, loss = (header.get(key) for key in ("step", "steps", "loss"))
-    if ticket.told is None or ticket.trained > MOST_PROGRESS or type(step) is not int or type(steps) is not int:
-        raise WireError("a malformed reply")
-    if type(loss) is not float:
-        raise WireError("a malformed reply")
-    ticket.told(step, steps, loss)
 
 
 def _refused(error: WireError) -> str:

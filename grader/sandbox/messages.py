@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import torch
 
-from grader.sandbox.wire import MARK, PREFIX, frame, load, save
+from grader.sandbox.wire import frame, framed, load, save
 
 SEVERAL: Final = "several"
 """The name of the operation, and the kind of its reply."""
@@ -24,25 +24,16 @@ Tensors = dict[str, torch.Tensor]
 class Message:
     """An operation and what it needs: only the nonce is missing."""
 
-    __slots__ = ("_payload", "header", "tensors")
+    __slots__ = ("header", "tensors")
 
     def __init__(self, header: dict[str, Any], tensors: Tensors | None = None) -> None:
         """Make one of the heaps of a packer."""
         self.header = json.dumps(header).encode()
         self.tensors = tensors or {}
-        self._payload: bytes | None = None
-
-    @property
-    def payload(self) -> bytes:
-        """The bytes of its tensors."""
-        if self._payload is None:
-            self._payload = save(self.tensors)
-        return self._payload
 
     def frame(self, nonce: str) -> bytes:
         """Return the frame with a nonce."""
-        text = self.header[:-1] + f', "nonce": "{nonce}"}}'.encode()
-        return PREFIX.pack(MARK, len(text), len(self.payload)) + text + self.payload
+        return framed(self.header[:-1] + f', "nonce": "{nonce}"}}'.encode(), save(self.tensors))
 
 
 class Several:
@@ -67,18 +58,29 @@ class Several:
 
     def frame(self, nonce: str) -> bytes:
         """Return the frame with a nonce; that of an operation is followed by a dot and its number."""
-        text = f'{{"op": "{SEVERAL}", "nonce": "{nonce}", "items": ['.encode() + self._items + b"]}"
-        return PREFIX.pack(MARK, len(text), len(self._payload)) + text + self._payload
+        return self._frame(f'"op": "{SEVERAL}", "nonce": "{nonce}"')
 
     def frame_to_keep(self, nonce: str, number: int) -> bytes:
         """Return the frame that only hands them over, to be asked for by this number."""
-        text = f'{{"op": "{KEEP}", "nonce": "{nonce}", "number": {number}, "items": ['.encode() + self._items + b"]}"
-        return PREFIX.pack(MARK, len(text), len(self._payload)) + text + self._payload
+        return self._frame(f'"op": "{KEEP}", "nonce": "{nonce}", "number": {number}')
+
+    def _frame(self, fields: str) -> bytes:
+        return framed(f'{{{fields}, "items": ['.encode() + self._items + b"]}", self._payload)
 
     @staticmethod
     def frame_of_kept(nonce: str, number: int) -> bytes:
         """Return the frame that asks for what was handed over."""
         return frame({"op": SEVERAL, "nonce": nonce, "kept": number})
+
+
+def same_operation(one: tuple[dict[str, Any], Tensors], other: tuple[dict[str, Any], Tensors]) -> bool:
+    """Whether two operations, each with its heaps, ask for the same with the same bytes."""
+    (header, tensors), (other_header, others) = one, other
+    return (
+        header == other_header
+        and tensors.keys() == others.keys()
+        and all(torch.equal(heap.view(torch.uint8), others[name].view(torch.uint8)) for name, heap in tensors.items())
+    )
 
 
 class Payload:

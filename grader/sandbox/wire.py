@@ -53,7 +53,11 @@ class Foreign:
 
 def frame(header: dict[str, Any], payload: bytes = b"") -> bytes:
     """Return the bytes of one message."""
-    text = json.dumps(header).encode()
+    return framed(json.dumps(header).encode(), payload)
+
+
+def framed(text: bytes, payload: bytes) -> bytes:
+    """Return the bytes of one message whose header is JSON already."""
     return PREFIX.pack(MARK, len(text), len(payload)) + text + payload
 
 

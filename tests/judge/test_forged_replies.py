@@ -13,7 +13,7 @@ from grader.judge.failure import Failure, from_reply, learner_line, raised_types
 from grader.judge.grading import Grading
 from grader.judge.lanes import Local
 from grader.judge.variant import Variant
-from grader.sandbox.host import SandboxEnded
+from grader.sandbox.tickets import SandboxEnded
 
 DEEP: list = []
 for _ in range(3000):

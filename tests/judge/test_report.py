@@ -9,7 +9,7 @@ from grader.judge import report
 from grader.judge.cases import Case, CaseOutcome, variants_of
 from grader.judge.failure import Failure, from_ending
 from grader.judge.variant import Variant
-from grader.sandbox.host import SandboxEnded
+from grader.sandbox.tickets import SandboxEnded
 
 FAMILIES = ("core", "mask", "dtype", "grad", "device", "contract", "cost")
 

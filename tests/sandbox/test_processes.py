@@ -7,14 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from grader.sandbox import limits
 from grader.server import keeper, launch, lines
+from tests.waiting import eventually
 
 linux = pytest.mark.skipif(not limits.LINUX, reason="reads /proc")
 FAMILY = """
@@ -22,14 +21,6 @@ import subprocess, sys, time
 subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"])
 time.sleep(60)
 """
-
-
-def eventually(condition: Callable[[], object]) -> None:
-    """Wait a few seconds for something."""
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 @pytest.fixture
