@@ -51,6 +51,19 @@ def _passes(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
     )
 
 
+def passes(grading: Grading, implementation: Known, case: CaseOutcome) -> bool | None:
+    """Whether an implementation passes a case at a glance, whatever the answer did; None where that takes more."""
+    ready = case.prepared or case.missed
+    if ready is None or case.aside:
+        return None
+
+    def find_out() -> bool:
+        deeds = implementation.remembered(grading.seed, ready.exchanges, looked=False)
+        return ready.met((deed.reply, deed.payload) for deed in deeds)
+
+    return implementation.passes(grading.seed, f"{case.id}, at a glance", find_out)
+
+
 def _meets(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
     """Whether an implementation passes a case at a glance, as the answer did."""
     if case.prepared is None or case.aside:
@@ -112,8 +125,10 @@ class Deed:
 class Known(Local):
     """A known mistake. What it does is remembered for the next answer that gets the same inputs."""
 
-    def __init__(self, source: str, filename: str) -> None:
+    def __init__(self, source: str, filename: str, families: frozenset[str]) -> None:
+        """``families``: of what it does wrong. Only the contract's may call what is forbidden: no other is traced."""
         super().__init__(source, filename)
+        self._traced = "contract" in families
         self.distance = 0.0
         """How far its cost was from that of the answer in the last case that fails by its cost."""
         self._seed = -1
@@ -143,7 +158,10 @@ class Known(Local):
                 yield deed
 
     def _done(self, recorded: list[Exchange], looked: bool) -> Iterator[Deed]:
-        return (Deed(self.reply(*e.sent), e.sent if looked else None) for e in recorded)
+        for exchange in recorded:
+            header, tensors = exchange.sent
+            reply = self.reply(header if self._traced else header | {"trace": None}, tensors)
+            yield Deed(reply, exchange.sent if looked else None)
 
     def _keep(self, seed: int) -> None:
         """Keep what was remembered for these inputs."""

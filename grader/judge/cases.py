@@ -108,6 +108,8 @@ class CaseOutcome:
     """Goes through the replies once more; where the outcome was judged at a glance and there is no check."""
     prepared: Prepared | None = field(default=None, repr=False)
     """What was asked and expected, where the outcome was judged at a glance."""
+    missed: Prepared | None = field(default=None, repr=False)
+    """What was asked and expected, where it was known ahead and the answer did something else."""
     tickets: list[Ticket] = field(default_factory=list, repr=False)
     """What was asked of the answer, as far as there is no check that knows."""
     relied: bool = False

@@ -12,10 +12,10 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations, groupby, islice
+from itertools import combinations, groupby, islice, takewhile
 from typing import Any, Final
 
-from grader.judge.behaviour import Known, is_comparable, reproduces
+from grader.judge.behaviour import Known, is_comparable, passes, reproduces
 from grader.judge.cases import DERIVED_FROM, CaseOutcome
 from grader.judge.grading import Grading, Model
 from grader.judge.mistakes import Mistake, load
@@ -57,7 +57,9 @@ class Bank:
         """Return each mistake and what runs it."""
         if not self._ready:
             text = self._model.text
-            self._ready = [(m, Known(m.applied_to(text), f"mistake {m.id}")) for m in load(self._model.kata)]
+            for mistake in load(self._model.kata):
+                run = Known(mistake.applied_to(text), f"mistake {mistake.id}", frozenset((mistake.family,)))
+                self._ready.append((mistake, run))
         return self._ready
 
     def both(self, first: Mistake, second: Mistake) -> Known | None:
@@ -70,7 +72,8 @@ class Bank:
     def _applied(self, first: Mistake, second: Mistake) -> Known | None:
         try:
             text = second.applied_to(first.applied_to(self._model.text))
-            return Known(text, f"mistakes {first.id} and {second.id}")
+            families = frozenset((first.family, second.family))
+            return Known(text, f"mistakes {first.id} and {second.id}", families)
         except (ValueError, SyntaxError):
             return None
 
@@ -149,13 +152,28 @@ class _Search:
     def _both(self, pairs: Iterator[tuple[Mistake, Mistake]], roots: list[CaseOutcome]) -> list[Diagnosis]:
         """Return the first pair that does it in one file."""
         deadline = time.monotonic() + self._seconds
-        for first, second in islice(pairs, MOST_PAIRS):
-            if time.monotonic() > deadline:
-                break
+        pairs = takewhile(lambda _pair: time.monotonic() < deadline, pairs)
+        for first, second in islice(self._conceivable(pairs, roots), MOST_PAIRS):
             both = self._bank.both(first, second)
             if both is not None and self._all(both, roots) and self._all(both, self._plain):
                 return [_diagnosis(first, roots), _diagnosis(second, roots)]
         return []
+
+    def _conceivable(
+        self, pairs: Iterator[tuple[Mistake, Mistake]], roots: list[CaseOutcome]
+    ) -> Iterator[tuple[Mistake, Mistake]]:
+        """Yield the pairs that may do what the answer did, as far as each of the two by itself can tell.
+
+        Two that both pass a case pass it together, and one that fails a case does so beside one that passes it.
+        """
+        runs = {mistake.id: run for mistake, run in self._singles}
+        fine = _first_of_each_family([case for case in self._plain if case.prepared is not None], PASSING_PER_FAMILY)
+        for first, second in pairs:
+            both = runs[first.id], runs[second.id]
+            at_roots = (tuple(passes(self._grading, run, case) for run in both) for case in roots)
+            elsewhere = (tuple(passes(self._grading, run, case) for run in both) for case in fine)
+            if (True, True) not in at_roots and not any(one is not two for one, two in elsewhere):
+                yield first, second
 
     def _roots(self) -> list[CaseOutcome]:
         """Return failing cases that fail for reasons of their own: not those derived from a case that fails."""

@@ -166,7 +166,7 @@ class Runner:
         if self._passes(run, ready):
             self._passed(run, ready, lane)
         elif ready.is_straight:
-            outcome.check = self._asked(run, ready, lane)
+            outcome.check, outcome.missed = self._asked(run, ready, lane), ready
             self._finish(run)
         elif self._begin(run, Replies(lane, ready, outcome.tickets), ready):
             self._finish(run)

@@ -89,6 +89,16 @@ def masked_softmax(scores, mask=None, dim=-1):
     assert ids(report) == []
 
 
+@pytest.mark.parametrize("names", [("no-memory-read", "sublayer-not-dropped"), ("pre-norm", "new-before-old")])
+def test_two_in_a_large_bank(session: Session, names: tuple[str, str]) -> None:
+    """Two of fifty mistakes are found in one file: most pairs are ruled out by what each of the two does by itself."""
+    kata, source = catalog.find("decoder-block"), catalog.find("decoder-block").reference()
+    for mistake in load(kata):
+        source = mistake.applied_to(source) if mistake.id in names else source
+    report = session.grade(Request(kata.id, source, kata.filename, seed=7), many=True)
+    assert set(ids(report)) == set(names)
+
+
 def test_no_name_for_a_passing_answer(session: Session) -> None:
     """Correct answers carry no diagnosis and no script, nor does a stub."""
     kata = catalog.find("masked-softmax")
