@@ -15,25 +15,16 @@ import click
 from grader import catalog
 from grader.cli.attempt import EXIT_CODES, error_report, finished, graded, keep, record
 from grader.cli.base import App, Target
+from grader.cli.copies import Answer, Copies, grouped, told_of
 from grader.errors import GraderFailed, UsageError
 from grader.language import _
 from grader.seeds import fresh_seed
 from grader.text import shown
-from grader.workspace import read_answer
 
 if TYPE_CHECKING:
     from grader import session
 
 Report = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A file, what it answers, and whether it is the learner's own in the workspace."""
-
-    path: Path
-    target: Target
-    own: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,27 +78,28 @@ def grade_many(app: App, answers: Sequence[Answer], options: Options) -> int:
     """Grade all of them, show each as soon as it is done or all in the end, and return the highest of their codes."""
     from grader import session  # noqa: PLC0415 - after the errors that cost nothing
 
-    jobs = min(options.jobs or _cores(), len(answers))
+    texts = grouped(answers)
+    jobs = min(options.jobs or _cores(), len(texts))
     options = replace(options, seed=fresh_seed() if options.seed is None else options.seed)
     with session.open() as grader:
         from grader.pool import as_completed  # noqa: PLC0415 - while torch is loading
         from grader.show.many import Bar, Row, summary  # noqa: PLC0415 - likewise
 
+        places = {id(answer): number for number, answer in enumerate(answers)}
         rows = dict[int, Row]()
         mistakes: Counter[str] = Counter()
         code = 0
         results = as_completed(
-            answers, lambda answer: _outcome(app, grader, answer, options), jobs=jobs, stop=grader.cancel
+            texts, lambda copies: _outcomes(app, grader, copies, options), jobs=jobs, stop=grader.cancel
         )
         try:
             with closing(results), nullcontext() if options.as_json else Bar(len(answers)) as bar:
-                for number, found in results:
-                    outcome = _settled(app, found, options)
+                for outcome in (_settled(app, found, options) for _number, group in results for found in group):
                     code = max(code, outcome.code)
                     if options.as_json:
                         _print(outcome.report)
                         continue
-                    rows[number] = Row.of(outcome.report)
+                    rows[places[id(outcome.answer)]] = Row.of(outcome.report)
                     mistakes.update(mistake["title"] for mistake in outcome.report["mistakes"][:1])
                     if bar:
                         bar.advance(outcome.report)
@@ -118,34 +110,34 @@ def grade_many(app: App, answers: Sequence[Answer], options: Options) -> int:
     return code
 
 
-def _outcome(app: App, grader: "session.Session", answer: Answer, options: Options) -> Outcome:
-    """Read and grade one answer, in a thread of the pool; nothing but a Cancelled is raised."""
+def _outcomes(app: App, grader: "session.Session", copies: Copies, options: Options) -> list[Outcome]:
+    """Grade one text, in a thread of the pool; nothing but a Cancelled is raised."""
     from grader import session  # noqa: PLC0415 - it is there long since
 
-    target, source = answer.target, ""
-    unread: UsageError | None = None
-    try:
-        source = read_answer(answer.path)
-    except UsageError as error:
-        unread = error
+    target = copies.first.target
     request = session.Request(
         kata=target.kata,
-        source=source,
-        filename=shown(answer.path),
+        source=copies.source,
+        filename=shown(copies.first.path),
         seed=options.seed,
         case=options.case,
         device=options.device,
         lang=app.lang,
     )
     try:
-        if unread:
-            raise unread
+        if copies.unread:
+            raise copies.unread
         report = graded(grader, request, many=True)
+        code = EXIT_CODES[report["verdict"]]
     except UsageError as error:
-        return Outcome(answer, request, error_report(request, error) | {"verdict": "failed"}, error.exit_code)
+        report, code = error_report(request, error) | {"verdict": "failed"}, error.exit_code
     except GraderFailed as error:
-        report = error_report(request, error)
-    return Outcome(answer, request, report, EXIT_CODES[report["verdict"]])
+        report, code = error_report(request, error), EXIT_CODES["error"]
+    outcomes = [Outcome(copies.first, request, report, code)]
+    for answer in copies.answers[1:]:
+        own = replace(request, filename=shown(answer.path))
+        outcomes.append(Outcome(answer, own, told_of(report, own.filename), code))
+    return outcomes
 
 
 def _settled(app: App, found: Outcome, options: Options) -> Outcome:

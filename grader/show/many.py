@@ -28,13 +28,14 @@ class Row:
     verdict: str
     cases: str
     reason: str
+    is_copy: bool
 
     @classmethod
     def of(cls, report: dict[str, Any]) -> Self:
         """Return what the summary shows of a report."""
         passed = sum(case["outcome"] == "passed" for case in report["cases"])
         cases = f"{passed}/{len(report['cases'])}" if report["cases"] else ""
-        return cls(clean(report["file"]), report["kata"], report["verdict"], cases, reason(report))
+        return cls(clean(report["file"]), report["kata"], report["verdict"], cases, reason(report), "same_as" in report)
 
 
 class Bar:
@@ -96,6 +97,8 @@ def summary(rows: Sequence[Row], total: int, mistakes: Counter[str]) -> None:
     passed = sum(row.verdict == "passed" for row in rows)
     sentence = plural("{passed} of {count} answer passed", "{passed} of {count} answers passed", len(rows))
     line = Text(sentence.format(passed=passed, count=len(rows)), "bold")
+    if copies := sum(row.is_copy for row in rows):
+        line.append(" · " + plural("{count} copy", "{count} copies", copies).format(count=copies))
     if broken := sum(row.verdict == "error" for row in rows):
         sentence = plural("{count} grading broke", "{count} gradings broke", broken)
         line.append(" · " + sentence.format(count=broken))

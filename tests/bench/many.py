@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -26,28 +27,32 @@ HANGS = "import torch\nfrom torch import nn\n\n\nclass MultiHeadAttention(nn.Mod
 
 
 def table(folder: Path) -> Table:
-    """Grade mixed answers with two jobs, then the same with one more that hangs."""
-    answers = folder / "answers"
-    answers.mkdir(parents=True)
+    """Grade mixed answers with two jobs, then the same with one more that hangs, then with copies among them."""
+    folder.mkdir()
     sources = [known.source for known in known_answers(catalog.find(KATA)) if known.kind != "stub"]
-    for number, source in zip(range(ANSWERS), itertools.cycle(sources), strict=False):
-        (answers / f"answer_{number:03}.py").write_text(source, encoding="utf-8")
-    seconds, verdicts = _graded(folder, answers)
-    (answers / "hangs.py").write_text(HANGS, encoding="utf-8")
-    hanging, _verdicts = _graded(folder, answers)
+    mixed = list(itertools.islice(itertools.cycle(sources), ANSWERS))
+    different = [f"{source}# answer {number}\n" for number, source in enumerate(mixed)]
+    seconds, verdicts = _graded(folder, different)
+    hanging, _verdicts = _graded(folder, [*different, HANGS])
+    with_copies, _verdicts = _graded(folder, mixed)
     table = Table(title=f"kata grade {KATA} --file FOLDER --jobs 2", title_justify="left")
     table.add_column("")
     table.add_column("", justify="right")
     passed = verdicts.count("passed")
-    table.add_row("answers", f"{len(verdicts)}, {passed} of them pass")
+    table.add_row("answers, all different", f"{len(verdicts)}, {passed} of them pass")
     table.add_row("seconds", f"{seconds:.1f}")
     table.add_row("answers a second (target: 10)", f"{len(verdicts) / seconds:.1f}")
     table.add_row("with one more that hangs", f"{hanging - seconds:+.1f} s, its own limit is 10 s")
+    copies = len(mixed) - len(set(mixed))
+    table.add_row(f"answers a second, {copies} of them copies", f"{len(mixed) / with_copies:.1f}")
     table.add_row("scratch folders and processes left", str(len(list((folder / "tmp").glob("kata-sandbox-*")))))
     return table
 
 
-def _graded(folder: Path, answers: Path) -> tuple[float, list[str]]:
+def _graded(folder: Path, sources: list[str]) -> tuple[float, list[str]]:
+    answers = Path(tempfile.mkdtemp(dir=folder))
+    for number, source in enumerate(sources):
+        (answers / f"answer_{number:03}.py").write_text(source, encoding="utf-8")
     scratch = folder / "tmp"
     scratch.mkdir(exist_ok=True)
     environment = os.environ | {"KATA_HOME": str(folder / "home"), "LANG": "C", "TMPDIR": str(scratch)}

@@ -7,6 +7,7 @@ import threading
 
 import pytest
 
+from grader.cli.copies import told_of
 from grader.pool import as_completed
 
 
@@ -41,7 +42,7 @@ def test_a_class(tool, files):
     assert rows[0].startswith("✓ ")
     assert rows[0].endswith("class/right.py    2/2")
     assert "class/wrong_0.py  1/3  mask over heads" in rows[1]
-    assert "1 of 6 answers passed" in output
+    assert "1 of 6 answers passed · 4 copies" in output
     assert "5 × mask over heads" in output  # noqa: RUF001 - a multiplication sign is meant
 
 
@@ -87,9 +88,44 @@ def test_json_lines(tool, files):
 
 
 def test_the_same_file_twice(tool, files):
-    """It is graded twice."""
+    """It has two reports."""
     option = files(one="pass")
     assert len(tool("grade", "second", *option, *option, "--json").stdout.splitlines()) == 2
+
+
+def test_copies_are_graded_once(tool, files):
+    """Each has the report of the first one, under its own name; another kata or another text is no copy."""
+    options = files(ann="fail", bob="fail", cai="fail ", dan="pass")
+    before = len(tool.driver.GRADED)
+    found = lines(tool("grade", "second", *options, "--json", code=1).stdout)
+    assert len(tool.driver.GRADED) - before == 3
+    ann, bob, cai = found["ann.py"], found["bob.py"], found["cai.py"]
+    assert bob["same_as"] == ann["file"]
+    assert "same_as" not in ann | cai
+    failing = next(case for case in bob["cases"] if case["outcome"] == "failed")
+    assert failing["where"] == "bob.py:31"
+    different = {"file", "same_as", "cases"}
+    assert {key: bob[key] for key in bob.keys() - different} == {key: ann[key] for key in ann.keys() - different}
+
+
+def test_the_name_in_the_report_of_a_copy():
+    """Where the grader names the file, it is the copy's own; what the learner wrote or printed stays."""
+    case = {
+        "message": "at a.py, not data.py",
+        "where": "a.py:3",
+        "line": "open('a.py')",
+        "remarks": [],
+        "printed": "a.py",
+    }
+    case["remarks"] = [{"message": "seldom", "where": "a.py:9"}]
+    report = {"file": "x/a.py", "message": "", "where": "", "repro": 'with_name("a.py")', "cases": [case]}
+    told = told_of(report, "y/b\\1.py")
+    assert (told["file"], told["same_as"], told["repro"]) == ("y/b\\1.py", "x/a.py", 'with_name("b\\1.py")')
+    (told_case,) = told["cases"]
+    assert told_case["message"] == "at b\\1.py, not data.py"
+    assert (told_case["where"], told_case["remarks"][0]["where"]) == ("b\\1.py:3", "b\\1.py:9")
+    assert (told_case["line"], told_case["printed"]) == ("open('a.py')", "a.py")
+    assert report["cases"] == [case]
 
 
 def test_files_elsewhere_are_no_attempts(tool, files):
