@@ -24,6 +24,7 @@ SOURCES = {known.name: known.source for known in KNOWN[::7]} | {
     "leaves at import": "import os\n\nos._exit(3)\n",
     "dies in a call": "import os\n\n\ndef masked_softmax(scores, mask=None, dim=-1):\n    os._exit(3)\n",
     "empty": "",
+    "wipes its input": KATA.reference().replace("return weights", "scores.zero_()\n    return weights"),
 }
 
 
@@ -56,6 +57,15 @@ def test_one_of_many(session: Session, name: str) -> None:
     one, other = ran(many), ran(alone)
     assert one.keys() & other.keys()
     assert [case for case in one.keys() & other.keys() if one[case] != other[case]] == []
+
+
+def test_nobody_meets_what_another_has_changed(session: Session) -> None:
+    """All get the same inputs, unpacked once for all; what an answer does to them is its own affair."""
+    for _twice in range(2):
+        wiped = session.grade(Request(KATA.id, SOURCES["wipes its input"], KATA.filename, seed=SEED), many=True)
+        assert "modified" in {case["kind"] for case in wiped["cases"] if case["outcome"] == "failed"}
+        right = session.grade(Request(KATA.id, KATA.reference(), KATA.filename, seed=SEED), many=True)
+        assert right["verdict"] == "passed"
 
 
 def test_what_dies_again_and_again_is_given_up(session: Session) -> None:

@@ -109,6 +109,8 @@ class Desk:
         if self._plan is None and (request.get("many") or self._graded >= MOST_WITHOUT_PLAN):
             while self._plan is None and self._make():
                 pass
+            if request.get("many"):
+                self._hand_over()
         return self._plan if self._plan is not None and seed in (None, self._plan.seed) else None
 
     def used(self, plan: Plan | None, *, many: bool) -> None:
@@ -135,6 +137,11 @@ class Desk:
             return False
         busy = [self._reserve.lay_out(lane, self._plan.ahead.get(lane, [])) for lane in self._lanes]
         return any(busy)
+
+    def _hand_over(self) -> None:
+        """Let the sandboxes of many answers have what each of them is asked: it is unpacked once for all."""
+        if self._plan is not None:
+            self._keeper.keep(self._plan.of_many(self._runs))
 
     def _make(self) -> bool:
         """Prepare one more run; the plan takes effect when it is whole. Returns whether there is more to do."""

@@ -209,7 +209,7 @@ class Judge:
     def _probe(self) -> dict[str, Any]:
         keeper = self._keeper
         keeper.ask(PLAIN_LANE, cpu_seconds=10)
-        sandbox = Sandbox(keeper, *keeper.take(PLAIN_LANE), time.monotonic() + 60)
+        sandbox = Sandbox(keeper, keeper.take(PLAIN_LANE), time.monotonic() + 60)
         sandbox.wait_ready()
         simulated, _ = sandbox.wait(sandbox.submit(Message({"op": "device"}), 30))
         sandbox.retire()

@@ -32,12 +32,12 @@ class Reserve:
         if sandbox is not None:  # it has ended for a reason of its own
             sandbox.discard()
         self.ask(lane)
-        return Sandbox(self._keeper, *self._keeper.take(lane), deadline)
+        return Sandbox(self._keeper, self._keeper.take(lane), deadline)
 
     def lay_out(self, lane: str, operations: list[Several]) -> bool:
         """Let the sandbox of a lane unpack what it will be asked for. Returns whether there may be more to do."""
         if lane not in self._waiting:
-            sandbox = self._waiting[lane] = Sandbox(self._keeper, *self._keeper.take(lane), math.inf)
+            sandbox = self._waiting[lane] = Sandbox(self._keeper, self._keeper.take(lane), math.inf)
             for several in operations:
                 sandbox.keep(several)
         return self._waiting[lane].attend()

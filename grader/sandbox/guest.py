@@ -25,7 +25,8 @@ import torch
 
 from grader.probes import simdevice
 from grader.sandbox import confine, limits
-from grader.sandbox.executor import AnswerError, Executor, Given, unpacked
+from grader.sandbox.executor import AnswerError, Executor, Given
+from grader.sandbox.kept import INHERITED, Item, items_of, numbered
 from grader.sandbox.limits import WHERE_ARE_YOU
 from grader.sandbox.messages import KEEP, SEVERAL
 from grader.sandbox.output import marker
@@ -42,13 +43,11 @@ PART_TENSORS: Final = 128
 """What was asked for together is answered together while it takes no longer and nothing more comes back."""
 OUT_OF_MEMORY: Final = ("can't allocate memory", "std::bad_alloc", "Unable to allocate", "not enough memory")
 
-Item = tuple[dict[str, Any], dict[str, torch.Tensor], Given | None]
-"""An operation, its tensors and, where they are unpacked already, its arguments."""
-
 # What an answer could patch, taken before it is loaded: against accidents, since the judge trusts none of it.
 _frame, _load, _save, _parse, _dumps = frame, load, save, parse_frame, json.dumps
 _type, _isinstance, _str, _len, _walk_traceback = type, isinstance, str, len, traceback.walk_tb
-_write, _marker, _suppress, _now, _narrow = os.write, marker, contextlib.suppress, time.monotonic, torch.Tensor.narrow
+_write, _marker, _suppress, _now = os.write, marker, contextlib.suppress, time.monotonic
+_items_of = items_of
 _list, _enumerate = list, enumerate
 _exit, _send, _receive = os._exit, socket.socket.sendall, socket.socket.recv
 
@@ -59,15 +58,16 @@ class Guest:
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
         self._executor = Executor("answer.py")
-        self._kept: dict[int, list[Item]] = {}
+        self._kept = dict(INHERITED)
 
     def serve(self) -> None:
         """Answer messages for ever; the process ends when the judge closes the socket or kills it."""
         while True:
             header, payload = self._read()
             if header["op"] == SEVERAL:
-                kept = self._kept[header["kept"]] if "kept" in header else None
-                self._do_several(header["nonce"], kept or self._items_of(header, payload))
+                asked = header.get("kept")
+                items = _items_of(header, payload) if asked is None else [self._kept.pop(number) for number in asked]
+                self._do_several(header["nonce"], items)
                 continue
             reply, tensors = self._handle(header, payload)
             reply["nonce"] = header["nonce"]
@@ -101,8 +101,7 @@ class Guest:
                 self._executor.load(header["source"])
                 return {"kind": "loaded"}, {}
             if operation == KEEP:
-                items = self._items_of(header, payload)
-                self._kept[header["number"]] = [(item, given, unpacked(item, given)) for item, given, _ in items]
+                self._kept.update(numbered(header, payload))
                 return {"kind": KEEP}, {}
             if operation == "device":
                 return {"kind": "device", "problem": simdevice.available()}, {}
@@ -111,13 +110,6 @@ class Guest:
             return (self._executor.build if operation == "build" else self._executor.call)(header, _load(payload))
         except BaseException as error:  # noqa: BLE001 - SystemExit, KeyboardInterrupt, pytest.skip...: all are failures
             return self._describe(error), {}
-
-    def _items_of(self, header: dict[str, Any], payload: bytes) -> list[Item]:
-        heaps = _load(payload)
-        return [
-            (item, {name: _narrow(heaps[name], 0, *place) for name, place in item["heaps"].items()}, None)
-            for item in header["items"]
-        ]
 
     def _do_several(self, nonce: str, items: list[Item]) -> None:
         """Do one operation after the other; answer together, or in parts where it takes time or much came back."""

@@ -21,7 +21,7 @@ from typing import Any, Final, NoReturn
 
 from grader.language import _
 from grader.sandbox import limits
-from grader.sandbox.keeper_line import MEMORY_BUDGET, KeeperLine
+from grader.sandbox.keeper_line import MEMORY_BUDGET, KeeperLine, Promised
 from grader.sandbox.messages import SEVERAL, Message, Payload, Several
 from grader.sandbox.output import Output
 from grader.sandbox.sentences import in_words
@@ -43,9 +43,9 @@ WRITE_BYTES: Final = 16 << 10
 class Sandbox:
     """One process with the learner's file in it."""
 
-    def __init__(self, keeper: KeeperLine, pid: int, fds: list[int], grading_deadline: float) -> None:
-        self._keeper, self.pid, self._grading_deadline = keeper, pid, grading_deadline
-        channel, self._diagnostics_fd, self._output_fd = fds
+    def __init__(self, keeper: KeeperLine, promised: Promised, grading_deadline: float) -> None:
+        self._keeper, self.pid, self._grading_deadline = keeper, promised.pid, grading_deadline
+        channel, self._diagnostics_fd, self._output_fd = promised.fds
         self._channel = socket.socket(fileno=channel)
         self._diagnostics, self._output = Output(), Output()
         self._selector = selectors.DefaultSelector()
@@ -64,14 +64,15 @@ class Sandbox:
         self.layers: list[str] = []
         self.gaps: list[str] = []
         self._ready = self._enqueue("", START_SECONDS)
-        self._kept: dict[Several, int] = {}
+        self._kept = dict(promised.kept)
 
     def keep(self, several: Several) -> None:
         """Hand over operations that will be asked for later, before there is a file: unpacking them takes time."""
-        number = self._kept[several] = len(self._kept)
+        first = 1 + max(self._kept.values(), default=-1)
+        self._kept |= {message: number for number, message in enumerate(several.messages, first)}
         nonce = secrets.token_hex(8)
         self._enqueue(nonce, START_SECONDS)
-        self._outbox += several.frame_to_keep(nonce, number)
+        self._outbox += several.frame_to_keep(nonce, first)
 
     def attend(self) -> bool:
         """Attend to it for a moment. Returns whether it has not answered everything yet."""
@@ -110,11 +111,14 @@ class Sandbox:
         Where the sandbox ends meanwhile, nobody knows which of them ended it: all of them are lost then.
         """
         nonce = secrets.token_hex(8)
-        tickets = [self._enqueue(f"{nonce}.{number}", seconds) for number in range(several.count)]
+        tickets = [self._enqueue(f"{nonce}.{number}", seconds) for number in range(len(several.messages))]
         for ticket in tickets:
             ticket.together = nonce
-        kept = self._kept.get(several)
-        self._outbox += several.frame(nonce) if kept is None else several.frame_of_kept(nonce, kept)
+        asked = several.frame_of_kept(nonce, self._kept)
+        if asked is not None:  # each of them once: what is unpacked may be changed by the answer
+            for message in several.messages:
+                del self._kept[message]
+        self._outbox += asked or several.frame(nonce)
         if len(self._outbox) > WRITE_BYTES:
             self.flush()
         return tickets

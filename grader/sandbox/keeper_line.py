@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import socket
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
+from grader.sandbox.messages import Message, Several
 from grader.server import lines
 
 MEMORY_BUDGET: Final = 1 << 30
@@ -14,31 +16,56 @@ ONE_LANE: Final = (DEVICE_LANE,)
 """Where other answers keep the processors busy, one sandbox does it all."""
 
 
+@dataclass(frozen=True, slots=True)
+class Promised:
+    """A sandbox that was started."""
+
+    pid: int
+    fds: list[int]
+    """The judge's ends of its channel, its diagnostics and its output."""
+    kept: dict[Message, int]
+    """The operations that it has already, with the numbers under which it knows them."""
+
+
 class KeeperLine:
     """Asks for sandboxes ahead of time, takes them in order, has them ended."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
-        self._asked: list[str] = []
-        self._promised: list[tuple[str, dict[str, Any], list[int]]] = []
+        self._asked: list[tuple[str, dict[Message, int]]] = []
+        self._promised: list[tuple[str, Promised]] = []
+        self._kept: dict[Message, int] = {}
+        self._numbers = 0
+
+    def keep(self, operations: list[Several]) -> None:
+        """Let all sandboxes that are asked for from now on have these operations, and none that they had before."""
+        frames: list[bytes] = []
+        self._kept = {}
+        for several in operations:
+            frames.append(several.frame_to_keep("", self._numbers))
+            for message in several.messages:
+                self._kept[message] = self._numbers
+                self._numbers += 1
+        lines.send(self._control, {"op": "keep", "sizes": list(map(len, frames))})
+        self._control.sendall(b"".join(frames))
 
     def ask(self, lane: str, *, cpu_seconds: float) -> None:
         """Ask for a sandbox for a lane without waiting for it."""
         message = {"op": "spawn", "memory": MEMORY_BUDGET, "cpu_seconds": cpu_seconds, "device": lane == DEVICE_LANE}
         lines.send(self._control, message)
-        self._asked.append(lane)
+        self._asked.append((lane, self._kept))
 
     def promised(self, lane: str) -> bool:
         """Whether a sandbox for a lane was asked for and not taken."""
-        return lane in self._asked or any(name == lane for name, _document, _fds in self._promised)
+        return lane in (name for name, _ in (*self._asked, *self._promised))
 
-    def take(self, lane: str) -> tuple[int, list[int]]:
-        """Return the process id and the descriptors of the oldest sandbox that was asked for, for a lane."""
+    def take(self, lane: str) -> Promised:
+        """Return the oldest sandbox that was asked for, for a lane."""
         while True:
-            for index, (name, document, fds) in enumerate(self._promised):
+            for index, (name, promised) in enumerate(self._promised):
                 if name == lane:
                     del self._promised[index]
-                    return document["pid"], fds
+                    return promised
             self._collect()
 
     def retire(self, pid: int) -> int | None:
@@ -55,7 +82,8 @@ class KeeperLine:
 
     def _collect(self) -> None:
         document, fds = lines.receive(self._control)
-        self._promised.append((self._asked.pop(0), document, fds))
+        lane, kept = self._asked.pop(0)
+        self._promised.append((lane, Promised(document["pid"], fds, kept if document["inherits"] else {})))
 
 
 class NoSandboxes(KeeperLine):

@@ -6,7 +6,8 @@ Several operations in one frame are answered together: their results lie in the 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 import torch
@@ -39,38 +40,41 @@ class Message:
 class Several:
     """Operations that are sent in one frame, to be done in this order."""
 
-    __slots__ = ("_items", "_payload", "count")
-
     def __init__(self, messages: Sequence[Message]) -> None:
-        """Put their heaps together, those of a dtype end to end."""
+        """Nothing is packed before a frame is wanted that has it all."""
+        self.messages = list(messages)
+
+    @cached_property
+    def _packed(self) -> tuple[bytes, bytes]:
+        """The items, and the payload: their heaps put together, those of a dtype end to end."""
         heaps: dict[str, list[torch.Tensor]] = {}
         lengths: dict[str, int] = {}
         items: list[bytes] = []
-        for message in messages:
+        for message in self.messages:
             places = {name: [lengths.get(name, 0), heap.numel()] for name, heap in message.tensors.items()}
             for name, heap in message.tensors.items():
                 heaps.setdefault(name, []).append(heap)
                 lengths[name] = lengths.get(name, 0) + heap.numel()
             items.append(message.header[:-1] + f', "heaps": {json.dumps(places)}}}'.encode())
-        self._items = b", ".join(items)
-        self._payload = save({name: torch.cat(parts) for name, parts in heaps.items()})
-        self.count = len(messages)
+        return b", ".join(items), save({name: torch.cat(parts) for name, parts in heaps.items()})
 
     def frame(self, nonce: str) -> bytes:
         """Return the frame with a nonce; that of an operation is followed by a dot and its number."""
         return self._frame(f'"op": "{SEVERAL}", "nonce": "{nonce}"')
 
-    def frame_to_keep(self, nonce: str, number: int) -> bytes:
-        """Return the frame that only hands them over, to be asked for by this number."""
-        return self._frame(f'"op": "{KEEP}", "nonce": "{nonce}", "number": {number}')
+    def frame_to_keep(self, nonce: str, first: int) -> bytes:
+        """Return the frame that only hands them over, to be asked for by numbers that begin with this one."""
+        return self._frame(f'"op": "{KEEP}", "nonce": "{nonce}", "first": {first}')
 
     def _frame(self, fields: str) -> bytes:
-        return framed(f'{{{fields}, "items": ['.encode() + self._items + b"]}", self._payload)
+        items, payload = self._packed
+        return framed(f'{{{fields}, "items": ['.encode() + items + b"]}", payload)
 
-    @staticmethod
-    def frame_of_kept(nonce: str, number: int) -> bytes:
-        """Return the frame that asks for what was handed over."""
-        return frame({"op": SEVERAL, "nonce": nonce, "kept": number})
+    def frame_of_kept(self, nonce: str, numbers: Mapping[Message, int]) -> bytes | None:
+        """Return the frame that asks for what was handed over; None unless all of them were."""
+        if not all(message in numbers for message in self.messages):
+            return None
+        return frame({"op": SEVERAL, "nonce": nonce, "kept": [numbers[message] for message in self.messages]})
 
 
 def same_operation(one: tuple[dict[str, Any], Tensors], other: tuple[dict[str, Any], Tensors]) -> bool:

@@ -76,7 +76,7 @@ class Keeper:
 
     def prepare_for_many(self) -> None:
         """Do once what each of many sandboxes would do, where they are forked from here and so need not do it."""
-        if self._settings["model"] != "fork" or self._has_real_device:
+        if not self._forks or self._has_real_device:
             return
         from grader.sandbox.warmup import warm_up_for_forks  # noqa: PLC0415 - torch
 
@@ -93,11 +93,28 @@ class Keeper:
             return False
         if message["op"] == "spawn":
             self._spawn(message)
+        elif message["op"] == "keep":
+            self._keep([lines.exactly(self._control, size) for size in message["sizes"]])
         elif message["op"] == "retire":
             lines.send(self._control, {"status": self._retire(message["pid"])})
         else:
             self._retire(message["pid"])
         return True
+
+    def _keep(self, frames: list[bytes]) -> None:
+        """Unpack operations once for all sandboxes that are forked from now on."""
+        if not self._forks:
+            return
+        from grader.sandbox import kept  # noqa: PLC0415 - torch
+
+        kept.INHERITED.clear()
+        for frame in frames:
+            kept.take_in(frame)
+        gc.freeze()
+
+    @property
+    def _forks(self) -> bool:
+        return bool(self._settings["model"] == "fork")
 
     def _spawn(self, message: dict[str, Any]) -> None:
         scratch = Path(tempfile.mkdtemp(prefix=f"{SCRATCH_PREFIX}{os.getpid()}-", dir=self._settings["tmp"]))
@@ -115,7 +132,7 @@ class Keeper:
         fds = {"channel": theirs.fileno(), "diagnostics": writes[0], "stdout": writes[1], "stderr": writes[1]}
         pid = launch.start(self._settings["model"], "guest", settings, fds, launch.bare_environment(str(scratch)))
         self._scratch[pid] = scratch
-        lines.send(self._control, {"pid": pid}, (ours.fileno(), *reads))
+        lines.send(self._control, {"pid": pid, "inherits": self._forks}, (ours.fileno(), *reads))
         ours.close()
         theirs.close()
         for fd in (*reads, *writes):

@@ -25,14 +25,15 @@ def send(channel: socket.socket, document: dict[str, Any], fds: tuple[int, ...] 
 def receive(channel: socket.socket) -> tuple[dict[str, Any], list[int]]:
     """Wait for one document. Raises EOFError when the other end is gone."""
     start, fds, _, _ = socket.recv_fds(channel, _LENGTH.size, MOST_DESCRIPTORS)
-    start += _exactly(channel, _LENGTH.size - len(start)) if start else b""
+    start += exactly(channel, _LENGTH.size - len(start)) if start else b""
     if not start:
         raise EOFError
-    document: dict[str, Any] = json.loads(_exactly(channel, _LENGTH.unpack(start)[0]))
+    document: dict[str, Any] = json.loads(exactly(channel, _LENGTH.unpack(start)[0]))
     return document, fds
 
 
-def _exactly(channel: socket.socket, size: int) -> bytes:
+def exactly(channel: socket.socket, size: int) -> bytes:
+    """Wait for so many bytes. Raises EOFError when the other end is gone."""
     parts = bytearray()
     while len(parts) < size:
         part = channel.recv(size - len(parts))
