@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -20,9 +21,11 @@ from grader.sandbox import limits
 from grader.server.keeper import descendants
 from grader.session import Request, Session
 from tests.bench.commands import KATA
+from tests.bench.table import BASELINES, Row, import_torch
 
 ANSWERS = 200
 GRADINGS = 1000
+IMPORTS = 5
 HANGS = "import torch\nfrom torch import nn\n\n\nclass MultiHeadAttention(nn.Module):\n    while True:\n        pass\n"
 
 
@@ -35,6 +38,9 @@ def table(folder: Path) -> Table:
     seconds, verdicts = _graded(folder, different)
     hanging, _verdicts = _graded(folder, [*different, HANGS])
     with_copies, _verdicts = _graded(folder, mixed)
+    torch = Row(BASELINES["torch"], import_torch)
+    for _repetition in range(IMPORTS):
+        torch.time()
     table = Table(title=f"kata grade {KATA} --file FOLDER --jobs 2", title_justify="left")
     table.add_column("")
     table.add_column("", justify="right")
@@ -42,6 +48,8 @@ def table(folder: Path) -> Table:
     table.add_row("answers, all different", f"{len(verdicts)}, {passed} of them pass")
     table.add_row("seconds", f"{seconds:.1f}")
     table.add_row("answers a second (target: 10)", f"{len(verdicts) / seconds:.1f}")
+    each = statistics.median(torch.seconds)
+    table.add_row(f"answers in the time of one `import torch`, {each:.2f} s", f"{len(verdicts) * each / seconds:.1f}")
     table.add_row("with one more that hangs", f"{hanging - seconds:+.1f} s, its own limit is 10 s")
     copies = len(mixed) - len(set(mixed))
     table.add_row(f"answers a second, {copies} of them copies", f"{len(mixed) / with_copies:.1f}")

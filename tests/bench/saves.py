@@ -13,7 +13,7 @@ from rich.table import Table
 
 from grader import catalog
 from tests.bench.commands import IDLE_SECONDS, KATA
-from tests.bench.table import Row, table_of
+from tests.bench.table import BASELINES, Row, import_torch, table_of
 
 
 class Watched:
@@ -58,11 +58,15 @@ class Watched:
 def table(folder: Path, repetitions: int, screen: Console) -> Table:
     """Time saves with a pause before each, as a learner makes them."""
     watched = Watched(folder)
-    row = Row(f"kata watch {KATA}, all families, passing: from the save to the verdict", watched.save, target=0.15)
+    name = f"kata watch {KATA}, all families, passing: from the save to the verdict"
+    torch = Row(f"python -c '{BASELINES['torch']}'", import_torch)
+    save = Row(name, watched.save, "torch", target=0.15, in_seconds=True)
     with screen.status("saving"):
         for _repetition in range(repetitions + 1):
+            torch.time()
             time.sleep(IDLE_SECONDS)
-            row.time()
+            save.time()
     watched.close()
-    del row.seconds[0]
-    return table_of(f"Saves, medians of {repetitions}", [row])
+    for row in (torch, save):
+        del row.seconds[0]
+    return table_of(f"Saves, medians of {repetitions}", [torch, save])
