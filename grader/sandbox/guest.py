@@ -203,7 +203,11 @@ class Guest:
 
 
 def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
-    """Become the sandbox. ``settings``: parent, scratch, read, memory, cpu_seconds and layers."""
+    """Become the sandbox.
+
+    ``settings``: parent, scratch, read, memory, cpu_seconds, layers, device, and whether it was forked from a process
+    that is ``warm``.
+    """
     limits.die_with_parent()
     if os.getppid() != settings["parent"]:
         _exit(99)
@@ -221,7 +225,7 @@ def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
     found = confine.gaps(scratch, settings["parent"])
     guest = Guest(channel)
     guest.send({"kind": "ready", "nonce": "", "layers": active, "gaps": found})
-    if not select.select([channel], [], [], 0)[0]:
+    if not settings["warm"] and not select.select([channel], [], [], 0)[0]:
         warm_up(device=settings["device"])
     elif settings["device"]:  # before anything is differentiated: autograd takes in no device afterwards
         simdevice.available()

@@ -37,6 +37,7 @@ class Keeper:
         self._lifeline = lifeline
         self._request = request
         self._scratch: dict[int, Path] = {}
+        self._is_warm = False
         self._control, other = socket.socketpair()
         fds = {"control": other.fileno(), "client": client.fileno()}
         self._judge = launch.start(
@@ -80,7 +81,8 @@ class Keeper:
             return
         from grader.sandbox.warmup import warm_up_for_forks  # noqa: PLC0415 - torch
 
-        if not warm_up_for_forks():
+        self._is_warm = warm_up_for_forks()
+        if not self._is_warm:
             self._settings = self._settings | {"model": "fresh"}
         gc.freeze()
 
@@ -128,6 +130,7 @@ class Keeper:
             "cpu_seconds": message["cpu_seconds"],
             "layers": self._layers(),
             "device": message["device"],
+            "warm": self._is_warm,
         }
         fds = {"channel": theirs.fileno(), "diagnostics": writes[0], "stdout": writes[1], "stderr": writes[1]}
         pid = launch.start(self._settings["model"], "guest", settings, fds, launch.bare_environment(str(scratch)))
