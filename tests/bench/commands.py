@@ -15,6 +15,8 @@ from tests.bench.table import BASELINES, Row
 KATA = "mha"
 IDLE_SECONDS = 1.5
 """A learner reads a verdict before he saves again: the judge prepares meanwhile."""
+PREPARING_SECONDS = 3.0
+"""So long a server that stays is busy with the next answer after a grading."""
 
 
 class Commands:
@@ -33,7 +35,7 @@ class Commands:
 
     def __enter__(self) -> Self:
         self.kata("grade", KATA)
-        time.sleep(IDLE_SECONDS)
+        time.sleep(PREPARING_SECONDS)
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -58,7 +60,8 @@ class Commands:
 
         def command(*arguments: str, against: str, target: float, name: str = "", server: str = "off") -> Row:
             run = lambda: self.kata(*arguments, KATA_SERVER=server)  # noqa: E731 - it is the row's own
-            return Row(name or f"kata {' '.join(arguments)}", run, against, target)
+            rest = PREPARING_SECONDS if server == "on" else 0.0
+            return Row(name or f"kata {' '.join(arguments)}", run, against, target, rest=rest)
 
         if not self._rows:
             grade = ("grade", KATA)

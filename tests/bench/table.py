@@ -24,6 +24,8 @@ class Row:
     against: str = ""
     target: float | None = None
     in_seconds: bool = False
+    rest: float = 0.0
+    """So many seconds pass before the next row: what it leaves running must not slow that one down."""
     seconds: list[float] = field(default_factory=list)
 
     def time(self) -> None:
@@ -45,6 +47,7 @@ def measure(rows: list[Row], repetitions: int, screen: Console) -> None:
             for row in rows:
                 status.update(f"repetition {repetition} of {repetitions}: {row.name}")
                 row.time()
+                time.sleep(row.rest)
     for row in rows:
         del row.seconds[0]
 
