@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from grader.judge.cases import CaseOutcome, again
 from grader.judge.compare import agree
@@ -18,6 +19,9 @@ from grader.sandbox.messages import Payload, same_operation
 from grader.sandbox.observe import SIMULATED
 from grader.sandbox.tickets import Reply
 from grader.sandbox.wire import Unpacker
+
+if TYPE_CHECKING:
+    from grader.judge.plan import Prepared
 
 COMPARABLE: Final = frozenset(("value", "built", "error", "missing"))
 
@@ -45,31 +49,26 @@ def reproduces(grading: Grading, implementation: Known, case: CaseOutcome) -> bo
     return implementation.passes(grading.seed, case.id, lambda: _passes(grading, implementation, case))
 
 
-def _passes(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
-    return _meets(grading, implementation, case) or (
-        case.recall is not None and _reproduces(grading, implementation, case)
-    )
-
-
 def passes(grading: Grading, implementation: Known, case: CaseOutcome) -> bool | None:
     """Whether an implementation passes a case at a glance, whatever the answer did; None where that takes more."""
     ready = case.prepared or case.missed
     if ready is None or case.aside:
         return None
-
-    def find_out() -> bool:
-        deeds = implementation.remembered(grading.seed, ready.exchanges, looked=False)
-        return ready.met((deed.reply, deed.payload) for deed in deeds)
-
+    find_out = partial(_meets, grading, implementation, ready)
     return implementation.passes(grading.seed, f"{case.id}, at a glance", find_out)
 
 
-def _meets(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
-    """Whether an implementation passes a case at a glance, as the answer did."""
-    if case.prepared is None or case.aside:
-        return False
-    deeds = implementation.remembered(grading.seed, case.prepared.exchanges, looked=False)
-    return case.prepared.met((deed.reply, deed.payload) for deed in deeds)
+def _passes(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
+    """Whether an implementation does what a passing answer did, at a glance or operation by operation."""
+    if case.prepared is not None and not case.aside and _meets(grading, implementation, case.prepared):
+        return True
+    return case.recall is not None and _reproduces(grading, implementation, case)
+
+
+def _meets(grading: Grading, implementation: Known, ready: Prepared) -> bool:
+    """Whether an implementation replies to what was prepared as a passing answer does."""
+    deeds = implementation.remembered(grading.seed, ready.exchanges, looked=False)
+    return ready.met((deed.reply, deed.payload) for deed in deeds)
 
 
 def _reproduces(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:

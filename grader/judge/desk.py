@@ -141,7 +141,7 @@ class Desk:
     def _hand_over(self) -> None:
         """Let the sandboxes of many answers have what each of them is asked: it is unpacked once for all."""
         if self._plan is not None:
-            self._keeper.keep(self._plan.of_many(self._runs))
+            self._keeper.keep([several for lane in self._plan.ahead.values() for several in lane])
 
     def _make(self) -> bool:
         """Prepare one more run; the plan takes effect when it is whole. Returns whether there is more to do."""

@@ -137,17 +137,6 @@ class Plan:
         alone = [pair for pair in runs if pair[0].number not in saved]
         return alone, [(joint.again(), [by_number[number] for number in joint.stands_for]) for joint in joints]
 
-    def of_many(self, runs: list[Run]) -> list[Several]:
-        """Return what each of many answers is asked ahead, in one lane: the cases, then what is derived from them."""
-        ahead, _left = parted([run for run in runs if not run.outcome.case.trains], self)
-        alone, joints = self.jointly([pair for pair in ahead if not pair[0].is_main])
-        derived = [*alone, *(pair for pair, _parts in joints)]
-        return [
-            self.several(group)
-            for part in ([pair for pair in ahead if pair[0].is_main], derived)
-            for _lane, group in together(part, lambda _run: None)
-        ]
-
     def several(self, runs: list[Ready]) -> Several:
         """Return all that these runs ask for in one message; those that answers have in common are kept."""
         key = tuple(run.number for run, _ready in runs)

@@ -24,8 +24,17 @@ from grader.sandbox import limits
 from grader.sandbox.keeper_line import MEMORY_BUDGET, KeeperLine, Promised
 from grader.sandbox.messages import SEVERAL, Message, Payload, Several
 from grader.sandbox.output import Output
-from grader.sandbox.sentences import in_words
-from grader.sandbox.tickets import Ending, GradingTimeout, Lost, Reply, SandboxEnded, Ticket, Told
+from grader.sandbox.tickets import (
+    Ending,
+    GradingTimeout,
+    Lost,
+    Reply,
+    SandboxEnded,
+    Ticket,
+    Told,
+    how_it_ended,
+    refused,
+)
 from grader.sandbox.wire import WireError, frame_length, parse_frame, strings
 
 START_SECONDS: Final = 60.0
@@ -140,7 +149,7 @@ class Sandbox:
         try:
             return ticket.reply, ticket.payload.tensors
         except WireError as error:
-            raise SandboxEnded("protocol", _refused(error)) from error
+            raise SandboxEnded("protocol", refused(error)) from error
 
     def settle(self, ticket: Ticket) -> None:
         """Wait until it is known what came of an operation."""
@@ -221,7 +230,7 @@ class Sandbox:
                 self._crashed()
         except WireError as error:
             with suppress(SandboxEnded):
-                self._end("protocol", _refused(error))
+                self._end("protocol", refused(error))
         except (SandboxEnded, GradingTimeout):
             pass  # it stands in the ticket
 
@@ -370,7 +379,7 @@ class Sandbox:
         line = self._learner_line()
         head = self._queue.popleft() if self._queue else Ticket(self, "", 0.0)
         status = self.retire()
-        ended = SandboxEnded("crashed", _how_it_ended(status), line, head.seconds)
+        ended = SandboxEnded("crashed", how_it_ended(status), line, head.seconds)
         head.error = Lost() if head.together else ended
         head.printed = self._output.rest()
         raise ended
@@ -379,23 +388,3 @@ class Sandbox:
         """The innermost line of the learner's file in what faulthandler wrote."""
         match = re.search(rf'File "{re.escape(self.filename)}", line (\d+)', self._diagnostics.text())
         return int(match[1]) if match else 0
-
-
-def _refused(error: WireError) -> str:
-    sentence = _("the process of your code sent a message that the grader refuses: {problem}")
-    return sentence.format(problem=in_words(str(error)))
-
-
-def _how_it_ended(status: int | None) -> str:
-    closed = _("the process of your code closed its line to the grader")
-    if status is None:
-        return closed
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        if number == signal.SIGKILL:  # ours: the process was alive when the line broke
-            return closed
-        if number == signal.SIGXCPU:
-            return _("your code used up its processor time")
-        return _("the process of your code was ended by {signal}").format(signal=signal.Signals(number).name)
-    sentence = _("your code ended its process with exit status {status} instead of returning")
-    return sentence.format(status=os.WEXITSTATUS(status))

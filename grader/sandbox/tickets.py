@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import torch
 
+from grader.language import _
 from grader.sandbox.messages import Payload
+from grader.sandbox.sentences import in_words
 from grader.sandbox.wire import WireError
 
 if TYPE_CHECKING:
@@ -70,3 +74,25 @@ class Ticket:
         if type(loss) is not float:
             raise WireError("a malformed reply")
         self.told(step, steps, loss)
+
+
+def refused(error: WireError) -> str:
+    """Return the sentence about a message that broke the rules."""
+    sentence = _("the process of your code sent a message that the grader refuses: {problem}")
+    return sentence.format(problem=in_words(str(error)))
+
+
+def how_it_ended(status: int | None) -> str:
+    """Return the sentence about a process that ended by itself; the status is None where nobody could reap it."""
+    closed = _("the process of your code closed its line to the grader")
+    if status is None:
+        return closed
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        if number == signal.SIGKILL:  # ours: the process was alive when the line broke
+            return closed
+        if number == signal.SIGXCPU:
+            return _("your code used up its processor time")
+        return _("the process of your code was ended by {signal}").format(signal=signal.Signals(number).name)
+    sentence = _("your code ended its process with exit status {status} instead of returning")
+    return sentence.format(status=os.WEXITSTATUS(status))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from grader import catalog
-from tests.bench.table import BASELINES, Row
+from tests.bench.table import BASELINES, Row, baseline
 
 KATA = "mha"
 IDLE_SECONDS = 1.5
@@ -66,7 +66,7 @@ class Commands:
         if not self._rows:
             grade = ("grade", KATA)
             self._rows = [
-                *(Row(f"python -c '{code}'", lambda code=code: self.python("-c", code)) for code in BASELINES.values()),
+                *map(baseline, BASELINES),
                 command(*grade, against="torch", target=1.5, name="kata grade mha, cold"),
                 command(*grade, against="torch", target=0.35, name="kata grade mha, server running", server="on"),
                 *(command(*words, against="click", target=2.5) for words in (["list"], ["start", KATA])),

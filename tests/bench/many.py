@@ -21,7 +21,7 @@ from grader.sandbox import limits
 from grader.server.keeper import descendants
 from grader.session import Request, Session
 from tests.bench.commands import KATA
-from tests.bench.table import BASELINES, Row, import_torch
+from tests.bench.table import baseline
 
 ANSWERS = 200
 GRADINGS = 1000
@@ -38,7 +38,7 @@ def table(folder: Path) -> Table:
     seconds, verdicts = _graded(folder, different)
     hanging, _verdicts = _graded(folder, [*different, HANGS])
     with_copies, _verdicts = _graded(folder, mixed)
-    torch = Row(BASELINES["torch"], import_torch)
+    torch = baseline("torch")
     for _repetition in range(IMPORTS):
         torch.time()
     table = Table(title=f"kata grade {KATA} --file FOLDER --jobs 2", title_justify="left")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 from rich.console import Console
@@ -13,7 +12,7 @@ from rich.table import Table
 
 from grader import catalog
 from tests.bench.commands import IDLE_SECONDS, KATA
-from tests.bench.table import BASELINES, Row, import_torch, table_of
+from tests.bench.table import Row, baseline, measure, table_of
 
 
 class Watched:
@@ -59,14 +58,8 @@ def table(folder: Path, repetitions: int, screen: Console) -> Table:
     """Time saves with a pause before each, as a learner makes them."""
     watched = Watched(folder)
     name = f"kata watch {KATA}, all families, passing: from the save to the verdict"
-    torch = Row(f"python -c '{BASELINES['torch']}'", import_torch)
     save = Row(name, watched.save, "torch", target=0.15, in_seconds=True)
-    with screen.status("saving"):
-        for _repetition in range(repetitions + 1):
-            torch.time()
-            time.sleep(IDLE_SECONDS)
-            save.time()
+    rows = [baseline("torch", rest=IDLE_SECONDS), save]
+    measure(rows, repetitions, screen)
     watched.close()
-    for row in (torch, save):
-        del row.seconds[0]
-    return table_of(f"Saves, medians of {repetitions}", [torch, save])
+    return table_of(f"Saves, medians of {repetitions}", rows)

@@ -35,9 +35,14 @@ class Row:
         self.seconds.append(time.perf_counter() - began)
 
 
-def import_torch() -> None:
-    """Do what all of grading is compared with."""
-    subprocess.run([sys.executable, "-c", BASELINES["torch"]], check=True)
+def baseline(against: str, rest: float = 0.0) -> Row:
+    """Return the row with which others are compared: an import in a process of its own."""
+    code = BASELINES[against]
+    return Row(_named(against), lambda: subprocess.run([sys.executable, "-c", code], check=True), rest=rest)
+
+
+def _named(against: str) -> str:
+    return f"python -c '{BASELINES[against]}'"
 
 
 def measure(rows: list[Row], repetitions: int, screen: Console) -> None:
@@ -63,8 +68,8 @@ def table_of(title: str, rows: list[Row]) -> Table:
         value = median = statistics.median(row.seconds)
         text, unit = "", " s"
         if row.against:
-            baseline = compared[f"python -c '{BASELINES[row.against]}'"]
-            ratio = statistics.median(mine / theirs for mine, theirs in zip(row.seconds, baseline, strict=True))
+            others = compared[_named(row.against)]
+            ratio = statistics.median(mine / theirs for mine, theirs in zip(row.seconds, others, strict=True))
             text = f"{ratio:.2f} x import {row.against}"
             value, unit = (median, " s") if row.in_seconds else (ratio, " x")
         target = "" if row.target is None else f"{row.target:g}{unit}"

@@ -19,7 +19,7 @@ from grader.server import lines
 
 
 def operation(value: float) -> Message:
-    """A call with one tensor, or with what a call before it returned."""
+    """A call with one tensor."""
     packer = Packer()
     trees = {"args": packer.pack((torch.full((2, 3), value),)), "kwargs": packer.pack({})}
     return Message({"op": "call", "entry": "f", **trees}, packer.tensors)
