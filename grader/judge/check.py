@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
@@ -32,23 +32,12 @@ from grader.judge.replies import (
     receive,
 )
 from grader.judge.results import Exchange, GivenDevice, Result
-from grader.judge.variant import Variant
+from grader.judge.variant import Twin, Variant
 from grader.language import _
 from grader.sandbox.callables import Step
 from grader.sandbox.executor import RUN_BITS
 from grader.sandbox.tickets import Lost
 from grader.sandbox.wire import DeviceName, Packer, Tree, dtype_name, strings
-
-
-class Twin(Protocol):
-    """Another run of the same case, from which the reference's results are known."""
-
-    @property
-    def variant_dtype(self) -> torch.dtype:
-        """The dtype of its variant."""
-
-    def wanted(self, index: int, carries: list[bool] | None) -> tuple[Tree, dict[str, Any]] | None:
-        """Return result and gradients for the call of that index; None where they are not known."""
 
 
 class Check:
@@ -78,7 +67,7 @@ class Check:
         self.unbuilt: list[Module] = []
         self.agreements: list[Agreement] = []
         self._expected: tuple[type[BaseException], ...] = ()
-        self._judged = self._agreed = 0
+        self._judged = self._agreed = self._rolls = 0
 
     @property
     def dtype(self) -> torch.dtype:
@@ -125,6 +114,10 @@ class Check:
 
     def __getitem__(self, name: str) -> Entry:
         return Entry(self, self.grading.signatures[name])
+
+    def roll(self) -> None:
+        """From here on calls draw other random numbers than the calls before, as far as they draw any."""
+        self._rolls += 1
 
     @contextmanager
     def raises(self, *errors: type[BaseException]) -> Iterator[None]:
@@ -202,6 +195,7 @@ class Check:
         self, header: dict[str, Any], trees: dict[str, Tree], call: str, names: tuple[str, ...], *, compared: bool
     ) -> Result:
         """Ask the answer for one operation; what the reference does is compared later. Inside ``raises`` at once."""
+        header = header | {"seed": header["seed"] + self._rolls}
         answers = {key: cast(mine(tree), self.variant.dtype) for key, tree in trees.items()}
         packer = Packer()
         packed = (

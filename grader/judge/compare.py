@@ -29,6 +29,9 @@ float32."""
 SMALLEST_SCALE: Final = 1e-3
 """Where all expected values are smaller, errors are relative to this: exact zeros may be missed by rounding noise."""
 
+MOST_DIGITS: Final = 17
+"""So many tell any two numbers of float64 apart."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
@@ -188,6 +191,9 @@ def agree(first: Any, second: Any) -> bool:
         return len(first) == len(second) and all(map(agree, first, second))
     if isinstance(first, Foreign) or isinstance(second, Foreign):
         return isinstance(first, Foreign) and isinstance(second, Foreign) and first.what == second.what
+    if type(first) is float and type(second) is float:  # a sum may have been made in float32
+        allowed = tolerance(torch.float32)
+        return first == second or math.isclose(first, second, rel_tol=allowed, abs_tol=allowed * SMALLEST_SCALE)
     return type(first) is type(second) and bool(first == second)
 
 
@@ -208,7 +214,13 @@ def _number(value: torch.Tensor) -> str:
 
 
 def _numbers(index: tuple[int, ...], got: torch.Tensor, want: torch.Tensor) -> tuple[str, str]:
-    return _number(want[index]), _number(got[index])
+    """Write the expected number and the one that came, with as many digits as it takes to tell them apart."""
+    texts = _number(want[index]), _number(got[index])
+    for digits in range(6, MOST_DIGITS + 1):
+        if texts[0] != texts[1]:
+            break
+        texts = f"{float(want[index]):.{digits}g}", f"{float(got[index]):.{digits}g}"
+    return texts
 
 
 def _first_wrong(wrong: torch.Tensor, label: str, pair: Callable[[tuple[int, ...]], tuple[object, object]]) -> str:

@@ -107,6 +107,7 @@ class _Search:
         self._singles = [(mistake, run) for mistake, run in bank.singles() if mistake.family in families]
         self._plain = [case for case in passing if case.family in DERIVED_FROM]
         self._telling = _first_of_each_family(self._plain, PASSING_PER_FAMILY)
+        self._own = [case for case in passing if case.family == case.case.family and case.family not in DERIVED_FROM]
 
     def found(self) -> list[Diagnosis]:
         """Return what fits."""
@@ -155,7 +156,7 @@ class _Search:
         pairs = takewhile(lambda _pair: time.monotonic() < deadline, pairs)
         for first, second in islice(self._conceivable(pairs, roots), MOST_PAIRS):
             both = self._bank.both(first, second)
-            if both is not None and self._all(both, roots) and self._all(both, self._plain):
+            if both is not None and all(self._all(both, cases) for cases in (roots, self._plain, self._own)):
                 return [_diagnosis(first, roots), _diagnosis(second, roots)]
         return []
 

@@ -244,11 +244,16 @@ def _tried(trial: tuple[str, str, Change], calls: list[tuple[Check, Exchange]]) 
             continue
         args, kept = changed
         mine, reference = _again(check, exchange, args), _reference(check, exchange, args)
-        if mine is None or reference is None:
+        if mine is None or reference is None or not _keeps_something(exchange.want, kept):
             continue
         if _moves(exchange.value, mine, kept) and not _moves(exchange.want, reference, kept):
             return Fact(name, _(sentence))
     return None
+
+
+def _keeps_something(result: Any, kept: Callable[[torch.Tensor], torch.Tensor]) -> bool:
+    """Whether the reference's result has a part that must stay as it was."""
+    return any(kept(leaf).numel() for leaf in _leaves(result)[:1])
 
 
 def _moves(before: Any, after: Any, kept: Callable[[torch.Tensor], torch.Tensor]) -> bool:

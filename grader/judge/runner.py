@@ -7,13 +7,14 @@ from collections.abc import Callable
 from typing import Final
 
 from grader.judge.cases import Case, CaseOutcome, Run
-from grader.judge.check import Check, Twin
+from grader.judge.check import Check
 from grader.judge.failure import Failure
 from grader.judge.grading import Grading
 from grader.judge.lanes import Backend, Lane
 from grader.judge.numbers import Numbers
 from grader.judge.plan import Plan, Prepared, Replies
 from grader.judge.sequence import Ready, fails, few, order, parted, together
+from grader.judge.variant import Twin
 from grader.language import _
 from grader.sandbox.observe import SIMULATED
 from grader.sandbox.sentences import in_words
@@ -227,6 +228,8 @@ class Runner:
         answer, outcome = self._grading.answer, run.outcome
         if answer.is_hopeless:
             sentence = _("your code has ended its process in {count} cases; the others are left out")
+            if answer.timeouts:
+                sentence = _("your code ran out of time or ended its process in {count} cases; the others are left out")
             reason = sentence.format(count=answer.deaths)
         elif outcome.variant.device == SIMULATED and (problem := answer.device_problem()):
             reason = _("the simulated device does not work here: {problem}").format(problem=in_words(problem))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any, Protocol
 
 import torch
+
+from grader.sandbox.wire import Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +41,14 @@ def as_derived(variant: Variant) -> Variant:
 def as_traced(variant: Variant) -> Variant:
     """Return the same variant, traced."""
     return replace(variant, trace=True)
+
+
+class Twin(Protocol):
+    """Another run of the same case, from which the reference's results are known."""
+
+    @property
+    def variant_dtype(self) -> torch.dtype:
+        """The dtype of its variant."""
+
+    def wanted(self, index: int, carries: list[bool] | None) -> tuple[Tree, dict[str, Any]] | None:
+        """Return result and gradients for the call of that index; None where they are not known."""

@@ -60,6 +60,15 @@ def test_numbers_in_the_sentence() -> None:
     )
 
 
+def test_as_many_digits_as_it_takes() -> None:
+    """Two numbers that differ are never shown as the same one."""
+    close = torch.tensor([1.0, -1.61899991], dtype=torch.float64)
+    found = sentence(close, want(1.0, -1.61899613), torch.float64)
+    assert "expected -1.618996, got -1.619;" in found
+    far = sentence(torch.tensor([2.0000004e6], dtype=torch.float64), want(1.9999904e6), torch.float64)
+    assert "expected 1.99999e+06, got 2e+06;" in far
+
+
 def test_shape_comes_before_values_and_dtype() -> None:
     """A wrong shape is told even where values, NaN and dtype are wrong too."""
     got = torch.full((3, 2), math.nan, dtype=torch.float64)
@@ -179,6 +188,9 @@ def test_bits() -> None:
         (Foreign("a generator"), Foreign("a function"), False),
         (Foreign("a generator"), "a generator", False),
         (1, 1.0, False),
+        (-1.5108, -1.5108001, True),
+        (-1.5108, -1.5118, False),
+        (-math.inf, -math.inf, True),
         (None, None, True),
         ("a", "b", False),
     ],

@@ -99,6 +99,24 @@ def test_two_in_a_large_bank(session: Session, names: tuple[str, str]) -> None:
     assert set(ids(report)) == set(names)
 
 
+def test_no_two_that_a_passing_contract_contradicts(session: Session) -> None:
+    """Two mistakes are named only where they do what the answer did in the cases of the contract that pass, too."""
+    kata = catalog.find("mask-dialects")
+    by_dtype_first = """
+def to_keep_mask(mask, dialect):
+    if mask.is_floating_point():
+        return mask > -1000
+    if dialect == "additive":
+        raise ValueError(dialect)
+    if dialect not in ("keep", "hide"):
+        raise ValueError(dialect)
+    return mask.bool() if dialect == "keep" else ~mask.bool()
+"""
+    named = ids(session.grade(Request(kata.id, by_dtype_first, kata.filename, seed=1), many=True))
+    assert "unknown-is-hide" not in named
+    assert "dtype-not-checked" not in named
+
+
 def test_no_name_for_a_passing_answer(session: Session) -> None:
     """Correct answers carry no diagnosis and no script, nor does a stub."""
     kata = catalog.find("masked-softmax")

@@ -50,6 +50,18 @@ def test_no_fact_beside_a_mistake_and_none_about_a_correct_answer(session: Sessi
     assert named["facts"] == []
 
 
+def test_nothing_about_sequences_where_the_first_axis_holds_heads(session: Session) -> None:
+    """A fact needs a result in which the reference shows that it can be otherwise."""
+    kata = catalog.find("fold-heads")
+    squeezed = (
+        kata.reference()
+        + "\n\n_unfold = unfold_heads\n\n\ndef unfold_heads(x, n_heads):\n    return _unfold(x, n_heads).squeeze()\n"
+    )
+    report = session.grade(Request(kata.id, squeezed, kata.filename, seed=3, case="core/"))
+    assert report["verdict"] == "failed"
+    assert "batch" not in [fact["id"] for fact in report["facts"]]
+
+
 def test_a_sentence_in_chinese(session: Session) -> None:
     """Facts follow the language."""
     source = ATTENTION.format(change=CHANGES["scaled"])

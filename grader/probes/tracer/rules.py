@@ -101,9 +101,8 @@ def _add(rules: Rules, rule: Rule) -> None:
     if last == "*":
         rules.packages.append((_folder(parent, rule.name), rule))
         return
-    targets = [value for name, value in vars(parent).items() if fnmatchcase(name, last)] or [
-        getattr(parent, last, None)
-    ]
+    names = [name for name in vars(parent) if fnmatchcase(name, last)] or [last]
+    targets = [getattr(parent, name, None) for name in names]  # of a class a static method, too
     for target in targets:
         if inspect.isclass(target) and issubclass(target, nn.Module):
             rules.codes[target.forward.__code__] = rule

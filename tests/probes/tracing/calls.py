@@ -20,6 +20,7 @@ from torch.utils.checkpoint import checkpoint
 FUSED = "torch.nn.functional.scaled_dot_product_attention"
 SOFTMAX = {"forbidden": ["torch.softmax", "torch.nn.Softmax"]}
 NORM = {"forbidden": ["torch.nn.LayerNorm", "torch.nn.functional.layer_norm"]}
+MASK = "torch.nn.Transformer.generate_square_subsequent_mask"
 SNIPPETS = {}
 
 stash = F.scaled_dot_product_attention
@@ -338,6 +339,11 @@ def own_forward_in_a_subclass():
 @fine()
 def a_mask_from_the_transformer():
     return nn.Transformer.generate_square_subsequent_mask(4)
+
+
+@forbidden("torch.nn.Transformer.generate_square_subsequent_mask", forbidden=[MASK])
+def a_static_method_that_a_kata_forbids():
+    return nn.Transformer.generate_square_subsequent_mask(4)  # here
 
 
 @fine()
