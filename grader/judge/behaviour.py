@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from grader.judge.plan import Prepared
 
 COMPARABLE: Final = frozenset(("value", "built", "error", "missing"))
+MOST_APART: Final = 2.5
+"""One wasteful way to do a thing may cost so many times as much as another, written by somebody else."""
 
 
 class Different(BaseException):
@@ -213,8 +215,14 @@ def _costs_as_much(grading: Grading, implementation: Known, case: CaseOutcome, r
         return False
     except Failure as failure:
         implementation.distance = replay.distance
-        return case.failure is not None and failure.kind == case.failure.kind
+        theirs = case.failure
+        return theirs is not None and failure.kind == theirs.kind and _similar(failure.counted, theirs.counted)
     return case.failure is None
+
+
+def _similar(mine: float, theirs: float) -> bool:
+    """Whether two costs over a limit may have one cause."""
+    return mine == theirs or bool(mine and theirs and abs(math.log(mine / theirs)) < math.log(MOST_APART))
 
 
 def _distance(mine: Cost | None, theirs: Cost | None) -> float:

@@ -151,7 +151,9 @@ class Check:
         if counted > limit:
             said = _("{sentence}: counted {counted:g}, allowed {limit:g}")
             sentence = self.grading.texts.sentence(sentence)
-            raise self._failure("cost", said.format(sentence=sentence, counted=counted, limit=limit), line)
+            failure = self._failure("cost", said.format(sentence=sentence, counted=counted, limit=limit), line)
+            failure.counted = counted
+            raise failure
 
     def no_loop(self, small: Cost, large: Cost, added: int, sentence: str) -> None:
         """The number of operator calls does not grow with the ``added`` tokens between two calls.

@@ -153,7 +153,8 @@ def _compare_values(got: torch.Tensor, want: torch.Tensor, label: str, relative:
         return Mismatch("nan", sentence.format(label=label, **found, **counts))
     wrong = error > allowed
     first = _first_wrong(wrong, label, lambda index: _numbers(index, got, want))
-    size = _("largest error {worst:.2g}, tolerance {allowed:.0e}").format(worst=worst, allowed=allowed)
+    worst_text, allowed_text = _apart((worst, allowed), 2)
+    size = _("largest error {worst}, tolerance {allowed}").format(worst=worst_text, allowed=allowed_text)
     return Mismatch("value", _("{first}, {size}").format(first=first, size=size))
 
 
@@ -214,13 +215,15 @@ def _number(value: torch.Tensor) -> str:
 
 
 def _numbers(index: tuple[int, ...], got: torch.Tensor, want: torch.Tensor) -> tuple[str, str]:
-    """Write the expected number and the one that came, with as many digits as it takes to tell them apart."""
-    texts = _number(want[index]), _number(got[index])
-    for digits in range(6, MOST_DIGITS + 1):
-        if texts[0] != texts[1]:
-            break
-        texts = f"{float(want[index]):.{digits}g}", f"{float(got[index]):.{digits}g}"
-    return texts
+    """Write the expected number and the one that came."""
+    one, two = _number(want[index]), _number(got[index])
+    return (one, two) if one != two else _apart((float(want[index]), float(got[index])), 6)
+
+
+def _apart(numbers: tuple[float, float], digits: int) -> tuple[str, str]:
+    """Write two numbers with so many digits, or as many as it takes to tell them apart."""
+    texts = [(f"{numbers[0]:.{count}g}", f"{numbers[1]:.{count}g}") for count in range(digits, MOST_DIGITS + 1)]
+    return next((pair for pair in texts if pair[0] != pair[1]), texts[-1])
 
 
 def _first_wrong(wrong: torch.Tensor, label: str, pair: Callable[[tuple[int, ...]], tuple[object, object]]) -> str:

@@ -38,11 +38,14 @@ class Diagnosis:
 
     mistake: Mistake
     cases: tuple[str, ...]
+    together: bool = False
+    """Whether the answer makes it and another one; several that are not together are guesses at one."""
 
     def document(self, lang: str) -> dict[str, Any]:
         """Return the entry of the report."""
         texts = {key: getattr(self.mistake, key)[lang] for key in ("title", "explain", "nudge")}
-        return {"id": self.mistake.id, **texts, "hint": self.mistake.hint, "cases": list(self.cases)}
+        about = {"hint": self.mistake.hint, "cases": list(self.cases), "together": self.together}
+        return {"id": self.mistake.id, **texts, **about}
 
 
 class Bank:
@@ -140,7 +143,7 @@ class _Search:
         hits.sort(key=lambda hit: -len(hit[1]))
         for (first, here, _one), (second, there, _other) in combinations(hits, 2):
             if all(case in here or case in there for case in roots):
-                return [_diagnosis(first, here), _diagnosis(second, [case for case in there if case not in here])]
+                return _both_of((first, here), (second, [case for case in there if case not in here]))
         likely = [mistake for mistake, _cases, _run in hits]
         found = self._both(self._with(likely), roots)
         if found:
@@ -157,7 +160,7 @@ class _Search:
         for first, second in islice(self._conceivable(pairs, roots), MOST_PAIRS):
             both = self._bank.both(first, second)
             if both is not None and all(self._all(both, cases) for cases in (roots, self._plain, self._own)):
-                return [_diagnosis(first, roots), _diagnosis(second, roots)]
+                return _both_of((first, roots), (second, roots))
         return []
 
     def _conceivable(
@@ -202,6 +205,10 @@ class _Search:
 
 def _diagnosis(mistake: Mistake, cases: list[CaseOutcome]) -> Diagnosis:
     return Diagnosis(mistake, tuple(case.id for case in cases))
+
+
+def _both_of(*pairs: tuple[Mistake, list[CaseOutcome]]) -> list[Diagnosis]:
+    return [Diagnosis(mistake, tuple(case.id for case in cases), together=True) for mistake, cases in pairs]
 
 
 def _is_stub(case: CaseOutcome) -> bool:

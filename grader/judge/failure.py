@@ -28,6 +28,8 @@ class Failure(Exception):
     line: int = 0
     call: str = ""
     size: int = 0
+    counted: float = 0.0
+    """What a cost came to that is over its limit."""
 
     def __str__(self) -> str:
         return self.message

@@ -38,6 +38,7 @@ _equal, _view, _clone, _manual_seed, _grad = (
     torch.default_generator.manual_seed,
     torch.autograd.grad,
 )
+_isinstance, _len = isinstance, len
 _Tensor, _Module, _Parameter = torch.Tensor, torch.nn.Module, torch.nn.Parameter
 _apply, _module_to = torch.nn.Module._apply, torch.nn.Module.to  # noqa: SLF001 - an answer may override it
 
@@ -127,8 +128,9 @@ class Executor:
         args, kwargs = observe.place(given[:2], header["device"])
         inputs = dict(named_tensors(args, kwargs, header["names"]))
         watched = inputs | weights if header["inputs"] else {}
-        lists = {name: (value, list(value)) for name, value in _plain_lists(args, kwargs, header["names"])}
+        lists = dict(_lists(args, kwargs, header["names"])) if header["inputs"] else {}
         before = {name: _clone(tensor.detach()) for name, tensor in watched.items()}
+        held = {name: list(value) for name, value in lists.items()}
         if header["grad"]:
             for tensor in inputs.values():
                 if tensor.is_floating_point() and id(tensor) not in self._handed_back:
@@ -140,7 +142,7 @@ class Executor:
         snapshot = Snapshot(to_cpu=observe.to_cpu, heap=heap)
         reply: Header = {"kind": "value", "value": snapshot.tree(result), "seen": seen()}
         reply["modified"] = [name for name, tensor in watched.items() if not _same_bits(tensor, before[name])]
-        reply["modified"] += [name for name, (now, then) in lists.items() if now != then]
+        reply["modified"] += [name for name, value in lists.items() if not _same_items(value, held[name])]
         if header["grad"]:
             reply["grads"] = _gradients(snapshot, inputs | weights, header["through"])
         return reply, snapshot.tensors if heap is None else {}
@@ -303,11 +305,24 @@ def named_tensors(
         yield from walk(name, value)
 
 
-def _plain_lists(args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the arguments that are lists of numbers or texts, under the names that a reader knows them by."""
-    for name, value in [*zip(names, args, strict=False), *kwargs.items()]:
-        if isinstance(value, list) and all(isinstance(item, int | float | str) for item in value):
+def _lists(args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the lists among the arguments, those inside of others too, under the names that a reader knows them by."""
+    called = [names[index] if index < len(names) else f"argument {index + 1}" for index in range(len(args))]
+    waiting = [*zip(called, args, strict=True), *kwargs.items()]
+    while waiting:
+        name, value = waiting.pop(0)
+        if isinstance(value, list):
             yield name, value
+        if isinstance(value, (tuple, list)):
+            waiting += [(f"{name}[{index}]", item) for index, item in enumerate(value)]
+
+
+def _same_items(now: list[Any], then: list[Any]) -> bool:
+    """Whether a list holds what it held: the same objects, or equal numbers and texts."""
+    return _len(now) == _len(then) and all(
+        one is two or (_isinstance(one, int | float | str) and type(one) is type(two) and one == two)
+        for one, two in zip(now, then, strict=True)
+    )
 
 
 def _convert(module: torch.nn.Module, dtype: torch.dtype) -> None:

@@ -76,9 +76,7 @@ def _failed(console: Console, report: Report) -> None:
     elif failures:
         console.print(_families(report))
         console.print()
-        _in_full(console, failures[0])
-        _diagnosis(console, report)
-        _rest(console, failures[1:], failures[0]["message"])
+        _explained(console, report, failures)
     _printed(console, report)
     _footer(console, report)
     next_step(console, _("`kata hint {kata}` goes a step further.").format(kata=_name(report)))
@@ -123,15 +121,28 @@ def _in_full(console: Console, case: Case) -> None:
         _paragraph(console, f"> {clean(case['line']).strip()}", "cyan")
 
 
-def _diagnosis(console: Console, report: Report) -> None:
-    """Say which mistake it was; of two that stand for different cases, both; else what is known of the result."""
-    mistakes = report["mistakes"]
-    several = len(mistakes) > 1 and mistakes[0]["cases"] != mistakes[1]["cases"]
-    for mistake in mistakes[: 2 if several else 1]:
-        _paragraph(console, mistake["explain"], "bold")
-        _paragraph(console, f"→ {mistake['nudge']}", "bold")
-    for fact in report.get("facts", []):
-        _paragraph(console, fact["explain"], "bold")
+def _explained(console: Console, report: Report, failures: list[Case]) -> None:
+    """Show the first failing case, and one for each mistake that it does not show; name the others."""
+    told: list[tuple[Case, list[str]]] = [(failures[0], [fact["explain"] for fact in report.get("facts", [])])]
+    for mistake in _mistakes(report["mistakes"]):
+        shown = next((case for case in failures if case["id"] in mistake["cases"]), failures[0])
+        said = next((said for case, said in told if case is shown), None)
+        if said is None:
+            told.append((shown, said := []))
+        said += [mistake["explain"], f"→ {mistake['nudge']}"]
+    for number, (case, said) in enumerate(told):
+        if number:
+            console.print()
+        _in_full(console, case)
+        for sentence in said:
+            _paragraph(console, sentence, "bold")
+    _rest(console, [case for case in failures if all(case is not one for one, _said in told)], failures[0]["message"])
+
+
+def _mistakes(mistakes: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the mistakes to be told: both of two that stand for different cases or are in one file; else the first."""
+    several = len(mistakes) > 1 and (mistakes[0].get("together") or mistakes[0]["cases"] != mistakes[1]["cases"])
+    return mistakes[: 2 if several else 1]
 
 
 def _rest(console: Console, failures: list[Case], first_message: str) -> None:

@@ -43,7 +43,7 @@ def test_a_rung_that_was_shown_is_not_shown_again(failed):
 )
 def test_without_a_fitting_rung_the_ladder_begins_below(tool, monkeypatch, mistakes):
     """No diagnosis, one without a rung, one of an older report, a rung that is not there."""
-    mistakes = [{"explain": "Because.", "nudge": "why?"} | mistake for mistake in mistakes]
+    mistakes = [{"explain": "Because.", "nudge": "why?", "cases": []} | mistake for mistake in mistakes]
     real = tool.driver.Session.grade
 
     def grade(*arguments, **options):

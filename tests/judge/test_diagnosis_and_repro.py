@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader import catalog
+from grader.dev.answers import known_answers
 from grader.judge.mistakes import load
 from grader.session import Request, Session
 
@@ -115,6 +116,14 @@ def to_keep_mask(mask, dialect):
     named = ids(session.grade(Request(kata.id, by_dtype_first, kata.filename, seed=1), many=True))
     assert "unknown-is-hide" not in named
     assert "dtype-not-checked" not in named
+
+
+def test_a_cost_is_explained_by_one_of_its_size(session: Session) -> None:
+    """A mistake that costs three times less than the answer is not what the answer does."""
+    kata = catalog.find("decoder-block")
+    (answer,) = (a for a in known_answers(kata) if a.name == "whole_score_matrix_each_step")
+    named = ids(session.grade(Request(kata.id, answer.source, kata.filename, seed=7, case="cost/"), many=True))
+    assert named == ["queries-of-all-positions"]
 
 
 def test_no_name_for_a_passing_answer(session: Session) -> None:

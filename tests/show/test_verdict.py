@@ -68,7 +68,7 @@ def test_no_line_is_wider_than_the_terminal(width):
 
 def test_a_failure_at_eighty_columns():
     """The whole page, as STYLE.md draws it."""
-    mistake = {"explain": "This is what you get when ...", "nudge": "look at the heads"}
+    mistake = {"explain": "This is what you get when ...", "nudge": "look at the heads", "cases": []}
     assert shown(report([case("core", "smallest"), LONG], mistakes=[mistake])) == (
         "✗ mha: 1 of 2 cases pass\n"
         "  ✓  core  1/1\n"
@@ -90,6 +90,20 @@ def test_a_failure_at_eighty_columns():
         "seed 5 · 0.21 s\n"
         "→ `kata hint mha` goes a step further.\n"
     )
+
+
+def test_an_explanation_stands_under_a_case_that_it_explains():
+    """What no mistake explains comes first and is not explained; two in one file are both told."""
+    cases = [case("core", "smallest", "failed"), case("dtype", "half", "failed"), case("grad", "flows", "failed")]
+    cases = [{**one, "id": one["title"]} for one in cases]
+    half = {"explain": "Half overflows.", "nudge": "where?", "cases": ["half"], "together": True}
+    flow = {"explain": "Nothing flows.", "nudge": "why?", "cases": ["half"], "together": True}
+    lines = [line.strip() for line in shown(report(cases, mistakes=[half, flow])).splitlines()]
+    assert lines.index("✗ core  smallest") < lines.index("✗ dtype  half") < lines.index("Half overflows.")
+    assert lines.index("Half overflows.") < lines.index("Nothing flows.") < lines.index("✗ grad  flows")
+    assert lines.count("✗ dtype  half") == 1
+    guesses = [{**half, "together": False}, {**flow, "together": False}]
+    assert "Nothing flows." not in shown(report(cases, mistakes=guesses))
 
 
 def test_a_file_that_does_not_load():
