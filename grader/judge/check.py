@@ -23,6 +23,7 @@ from grader.judge.lanes import Backend
 from grader.judge.numbers import Numbers
 from grader.judge.observed import Cost, contract_failure, device_failure, remarks_of, tensor_nodes
 from grader.judge.replies import (
+    agreed,
     compare_gradients,
     device_of_results,
     expected_gradients,
@@ -279,7 +280,7 @@ class Check:
         self.settle()
 
     def _judge_agreement(self, agreement: Agreement) -> None:
-        if self.variant.compares_values and not agreement.holds(lambda index: self.exchanges[index].value):
+        if self.variant.compares_values and not agreed(agreement, self.exchanges):
             last = self.exchanges[agreement.after - 1]
             sentence = self.grading.texts.sentence(agreement.sentence)
             raise Failure("fact", sentence, call=last.call, size=last.size)

@@ -17,8 +17,11 @@ import pytest
 from grader.catalog import FAMILIES
 from grader.judge.cases import Case, traits_of
 from grader.judge.check import Check
+from grader.judge.failure import Failure
 from grader.judge.numbers import Numbers
+from grader.judge.replies import misfit
 from grader.judge.translations import Translations
+from grader.sandbox.tickets import Lost
 
 UNUSED_PLUGINS: Final = (
     *("cacheprovider", "terminal", "logging", "doctest", "unittest", "junitxml", "pastebin", "stepwise"),
@@ -97,7 +100,14 @@ def _case(item: pytest.Item, position: int, texts: Translations) -> Case:
 
     def run(check: Check, rng: Numbers) -> None:
         given: dict[str, Any] = own | {"check": check, "rng": rng}
-        item.function(**{name: given[name] for name in names})
+        try:
+            item.function(**{name: given[name] for name in names})
+        except (Failure, Lost):
+            raise
+        except Exception as error:
+            if not check.looked:
+                raise
+            raise misfit(check.exchanges, error) from error  # a result is not what the case takes it for
 
     title = texts.titles.get(name, "")
     text = ", ".join(map(str, own.values()))

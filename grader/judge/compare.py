@@ -70,7 +70,7 @@ def _compare(
     if isinstance(want, dict):
         if not isinstance(got, dict) or set(got) != set(want):
             expected = _("a dict with the keys {keys}").format(keys=", ".join(want))
-            return _unexpected("structure", name, _what(got), expected)
+            return _unexpected("structure", name, in_brief(got), expected)
         pairs = (_compare(got[key], want[key], dtype, _member(name, repr(key)), "") for key in want)
         return next((mismatch for mismatch in pairs if mismatch), None)
     if isinstance(want, float) and type(got) in (float, int):
@@ -78,16 +78,16 @@ def _compare(
         return None if close else _unexpected("value", name, f"{got:.6g}", f"{want:.6g}")
     if type(got) is not type(want) or got != want:
         expected = "None" if want is None else repr(want)
-        return _unexpected("value", name, _what(got), expected)
+        return _unexpected("value", name, in_brief(got), expected)
     return None
 
 
 def _compare_sequences(
     got: Any, want: Any, dtype: torch.dtype, name: str, whole: str, names: tuple[str, ...]
 ) -> Mismatch | None:
-    expected = _what(want) + (f": {whole}" if whole else "")
+    expected = in_brief(want) + (f": {whole}" if whole else "")
     if not isinstance(got, (tuple, list)):
-        return _unexpected("structure", name, _what(got), expected)
+        return _unexpected("structure", name, in_brief(got), expected)
     if len(got) != len(want):
         count = plural("{count} value", "{count} values", len(got)).format(count=len(got))
         return _unexpected("structure", name, count, expected)
@@ -100,7 +100,7 @@ def _compare_tensors(got: Any, want: torch.Tensor, dtype: torch.dtype, name: str
     label = f"`{name}`" if name else _("the result")
     if not isinstance(got, torch.Tensor):
         expected_shape = _("a torch.Tensor of shape {shape}").format(shape=shape(want))
-        return _unexpected("structure", name, _what(got), expected_shape)
+        return _unexpected("structure", name, in_brief(got), expected_shape)
     if got.shape != want.shape:
         sentence = _("{label} has shape {shape}, expected {expected}")
         if got.dim() == 0:
@@ -248,7 +248,8 @@ def _member(name: str, part: str) -> str:
     return f"{name}[{part}]" if name else _("value {part}").format(part=part)
 
 
-def _what(value: Any) -> str:
+def in_brief(value: Any) -> str:
+    """Say in a few words what a value is."""
     if value is None:
         return "None"
     if isinstance(value, Foreign):

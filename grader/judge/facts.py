@@ -201,7 +201,7 @@ def _other_sequences(exchange: Exchange) -> tuple[list[Any], Callable[[torch.Ten
     if batch < 2 or any(_is_batch(arg) and arg.shape[0] != batch for arg in args):
         return None
     changed = [torch.cat([arg[:-1], SENSITIVE * arg[-1:] + 1]) if _is_batch(arg) else arg for arg in args]
-    return changed, lambda result: result[:-1] if result.dim() and result.shape[0] == batch else result[:0]
+    return changed, lambda result: result[:-1] if result.dim() and result.shape[0] == batch else result.new_empty(0)
 
 
 def _later_positions(exchange: Exchange) -> tuple[list[Any], Callable[[torch.Tensor], torch.Tensor]] | None:
@@ -211,7 +211,10 @@ def _later_positions(exchange: Exchange) -> tuple[list[Any], Callable[[torch.Ten
     length = args[0].shape[1]
     x = torch.cat([args[0][:, :-1], SENSITIVE * args[0][:, -1:] + 1], dim=1)
     changed = [x if arg is args[0] else arg for arg in args]
-    return changed, lambda result: result[:, :-1] if result.dim() == 3 and result.shape[1] == length else result[:0]
+    return (
+        changed,
+        lambda result: result[:, :-1] if result.dim() == 3 and result.shape[1] == length else result.new_empty(0),
+    )
 
 
 def _keys_in_another_order(exchange: Exchange) -> tuple[list[Any], Callable[[torch.Tensor], torch.Tensor]] | None:

@@ -7,14 +7,17 @@ from typing import Any
 import torch
 
 from grader.judge import compare as comparison
+from grader.judge.agreement import Agreement
 from grader.judge.arguments import handed_back, lives_on_a_device
 from grader.judge.entries import missing_parameters
+from grader.judge.expected import MALFORMED
 from grader.judge.failure import Failure, unreadable
 from grader.judge.lanes import Backend
 from grader.judge.observed import cost_of
 from grader.judge.results import Exchange
 from grader.language import _
 from grader.sandbox.wire import Unpacker, WireError, strings
+from grader.text import clean
 
 
 def receive(exchange: Exchange, backend: Backend) -> None:
@@ -50,6 +53,23 @@ def expected_gradients(exchange: Exchange) -> dict[str, torch.Tensor | None]:
     """Return the reference's gradients, less those of what an earlier call returned: these are not graded."""
     back = handed_back(exchange.trees["args"], exchange.trees["kwargs"], exchange.header["names"])
     return {name: grad for name, grad in exchange.want_grads.items() if name not in back}
+
+
+def agreed(agreement: Agreement, exchanges: list[Exchange]) -> bool:
+    """Whether two results agree. Raises Failure where one of them has not the part that is looked at."""
+    try:
+        return agreement.holds(lambda index: exchanges[index].value)
+    except MALFORMED as error:
+        raise misfit(exchanges[: agreement.after], error) from None
+
+
+def misfit(exchanges: list[Exchange], error: Exception) -> Failure:
+    """Return the failure for a result that a case has looked at and cannot do anything with."""
+    seen = [exchange for exchange in exchanges if exchange.settled and exchange.header["op"] == "call"]
+    last = seen[-1] if seen else exchanges[-1]
+    said = _("your code returned {what}, which does not fit here: {problem}")
+    said = said.format(what=comparison.in_brief(last.value), problem=clean(str(error)).partition("\n")[0])
+    return Failure("structure", said, call=last.call, size=last.size)
 
 
 def compare_gradients(grads: dict[str, Any], expected: dict[str, Any], dtype: torch.dtype) -> None:

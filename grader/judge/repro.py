@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import re
 import zlib
 from typing import Any, Final
@@ -12,6 +13,7 @@ import torch
 from grader.judge.arguments import cast, got
 from grader.judge.cases import CaseOutcome
 from grader.judge.check import Check
+from grader.judge.expected import MALFORMED
 from grader.judge.results import Exchange
 from grader.language import _
 from grader.sandbox.callables import Step
@@ -65,8 +67,6 @@ def script(outcomes: list[CaseOutcome], kata: str, seed: int, filename: str) -> 
     case = min(failing, key=lambda case: case.failure.size if case.failure else 0)
     assert case.check is not None
     assert case.failure is not None
-    exchanges = _called(case)
-    last = exchanges[-1]
     name = f"repro_{kata.replace('-', '_')}.py"
     head = _HEAD.format(
         about=_("The smallest failing call of a grading of {kata}, for a debugger.").format(kata=kata),
@@ -75,11 +75,20 @@ def script(outcomes: list[CaseOutcome], kata: str, seed: int, filename: str) -> 
         run=_("Run it beside {file}:  python {script}").format(file=filename, script=name),
         file=filename,
     )
-    lines: list[str] = []
-    if last.header["handle"] is not None:
-        lines += _module_lines(case.check, exchanges)
-    lines += _call_lines(case.check, last)
-    return head + "\n".join(lines) + "\n"
+    exchanges = _called(case)
+    while exchanges:
+        if exchanges[-1].header["op"] == "call":
+            with contextlib.suppress(*MALFORMED):  # it was to get a part of an earlier result that is not there
+                return head + "\n".join(_lines(case.check, exchanges)) + "\n"
+        exchanges.pop()
+    return ""
+
+
+def _lines(check: Check, exchanges: list[Exchange]) -> list[str]:
+    """Return what makes the last of these calls."""
+    last = exchanges[-1]
+    module = [] if last.header["handle"] is None else _module_lines(check, exchanges)
+    return module + _call_lines(check, last)
 
 
 def _called(case: CaseOutcome) -> list[Exchange]:
