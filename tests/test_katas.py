@@ -80,13 +80,7 @@ def test_correct_style(known: Known, session: Session) -> None:
     assert report["mistakes"] == []
 
 
-TWINS = {
-    "decoder-block": {"queries-of-all-positions", "prefix-through-the-block"},
-    "kv-cache": {"queries-of-all-positions", "fixed-length-buffer"},
-    "mha": {"renormalised-after", "additive-1e4"},
-    "positional-encoding": {"table-left-behind", "table-made-on-cpu"},
-    "sdpa": {"renormalised-after", "additive-1e4"},
-}
+TWINS = {"positional-encoding": {"table-left-behind", "table-made-on-cpu"}}
 """Mistakes that do the same on every input of some family: both are named."""
 
 

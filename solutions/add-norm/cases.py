@@ -12,6 +12,14 @@ def plain(add_norm, width):
     return add_norm.set(ln__weight=torch.ones(width), ln__bias=torch.zeros(width))
 
 
+def in_training(check, add_norm, x, y):
+    """Return what a call in training gives; zeros where that is no tensor of the right shape."""
+    got = add_norm.train().run(x, y).got
+    fits = isinstance(got, torch.Tensor) and got.shape == x.shape
+    check.that(fits, "in training the result is not a tensor of the inputs' shape")
+    return got.double() if fits else torch.zeros_like(x)
+
+
 @without_dtype
 def test_two_tokens(check, rng):
     """The smallest call: a sum, then a norm."""
@@ -113,13 +121,12 @@ def test_everything_dropped(check, rng):
 def test_what_dropout_drops(check):
     """Entries of y are dropped one by one before the sum, and what is kept is rescaled; x arrives whole."""
     batch, length, width, rate = 20, 6, 16, 0.25
-    add_norm = plain(check.module(width, dropout=rate), width).train()
+    add_norm = plain(check.module(width, dropout=rate), width)
     x = torch.zeros(batch, length, width, dtype=torch.float64)
     x[..., 0], x[..., 1] = 10.0, -10.0
     y = torch.ones(batch, length, width, dtype=torch.float64)
     y[..., :2] = 0.0
-    got = add_norm.run(x, y).got.detach().double()
-    check.that(got.shape == x.shape, f"the result has the shape {tuple(got.shape)}")
+    got = in_training(check, add_norm, x, y)
     # The first two features stand at 10 and -10 before the norm, so that it can be undone.
     scale = (got[..., :1] - got[..., 1:2]) / 20.0
     sums = (got[..., 2:] - got[..., :1]) / scale + 10.0
@@ -132,3 +139,14 @@ def test_what_dropout_drops(check):
     check.that(bool(mixed > 0.7), "whole tokens are dropped instead of single entries")
     check.that(bool((dropped != dropped[:1]).any()), "all batch rows lose the same entries")
     check.that(bool((dropped != dropped[:, :1]).any()), "all tokens lose the same entries")
+
+
+@pytest.mark.derive
+def test_each_call_drops_anew(check, rng):
+    """Two calls in training drop different entries."""
+    add_norm = check.module(16, dropout=0.5)
+    x, y = rng.normal(2, 3, 16), rng.normal(2, 3, 16)
+    first = in_training(check, add_norm, x, y)
+    check.roll()
+    second = in_training(check, add_norm, x, y)
+    check.that(not torch.equal(first, second), "two calls in training drop the same entries")

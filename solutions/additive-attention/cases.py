@@ -55,6 +55,15 @@ def low_scores(rng, mask, visible):
     return q, k * mask[..., None], v
 
 
+def in_training(check, attention, shape, *inputs):
+    """Return the output of a call in training; zeros where there is no tensor of this shape."""
+    got = attention.train().run(*inputs).got
+    output = got[0] if isinstance(got, tuple) and got else None
+    fits = isinstance(output, torch.Tensor) and output.shape == shape
+    check.that(fits, f"in training the output is not a tensor of the shape {shape}")
+    return output.double() if fits else torch.zeros(shape, dtype=torch.float64)
+
+
 def test_one_query_two_keys(check, rng):
     """The smallest call with something to weigh; queries and keys differ in width."""
     attention = check.module(query_size=2, key_size=3, num_hiddens=4)
@@ -122,6 +131,14 @@ def test_module_is_used_twice(check, rng):
     check.same(before, attention(*first), "the same call gave another result the second time")
 
 
+@pytest.mark.derive
+def test_calls_of_the_same_sizes(check, rng):
+    """Other sequences of the same sizes, masked and then unmasked: each call goes by what it is given."""
+    attention = sharp(check, rng, 3, 4, 5)
+    attention(*sequences(rng, 2, 3, 5, (3, 4, 2)), mask=rng.keep(2, 3, 5))
+    attention(*sequences(rng, 2, 3, 5, (3, 4, 2)))
+
+
 def test_scores_with_a_common_level(check, rng):
     """What all scores of a row have in common does not count, and float64 can tell them apart at any level."""
     attention = on_a_level(check, rng, 2.0**14 if check.dtype == torch.float64 else 1.0)
@@ -169,9 +186,7 @@ def test_what_dropout_drops(check, rng):
     attention.set(w_v__weight=torch.zeros(1, 3, dtype=torch.float64))
     inputs = rng.normal(batch, n, 2), rng.normal(batch, keys, 2), torch.ones(batch, keys, 5)
     attention(*inputs)
-    output, _ = attention.train().run(*inputs)
-    got = output.got.detach().double()
-    check.that(got.shape == (batch, n, 5), f"the output has the shape {tuple(got.shape)}")
+    got = in_training(check, attention, (batch, n, 5), *inputs)
     steps = got * keys * 0.75
     check.that(bool((got != got.flatten()[0]).any()), "in training nothing was dropped")
     check.that(
@@ -185,6 +200,17 @@ def test_what_dropout_drops(check, rng):
     check.that(abs(got.mean().item() - 1) < 0.12, f"the outputs' mean is {got.mean().item():.2f} where 1 is expected")
     check.that(bool((got != got[:, :1]).any()), "all queries lose the same weights")
     check.that(bool((got != got[:1]).any()), "all batch rows lose the same weights")
+
+
+@pytest.mark.derive
+def test_each_call_drops_anew(check, rng):
+    """Two calls in training drop different weights."""
+    attention = sharp(check, rng, 3, 4, 5, dropout=0.5)
+    inputs = sequences(rng, 2, 6, 7, (3, 4, 2))
+    first = in_training(check, attention, (2, 6, 2), *inputs)
+    check.roll()
+    second = in_training(check, attention, (2, 6, 2), *inputs)
+    check.that(not torch.equal(first, second), "two calls in training drop the same weights")
 
 
 @pytest.mark.derive
@@ -290,12 +316,12 @@ def test_common_level_under_a_mask(check, rng):
 def test_what_is_hidden_leaves_no_trace(check, rng):
     """Changing hidden keys and values must not change one bit of the results."""
     attention = sharp(check, rng, 3, 4, 5)
-    mask = both_kinds(rng, 2, 1, 6)
+    mask = both_kinds(rng, 3, 1, 6)
     visible = mask.transpose(1, 2)
-    queries, keys, values = sequences(rng, 2, 3, 6, (3, 4, 2))
+    queries, keys, values = sequences(rng, 3, 3, 6, (3, 4, 2))
     before = attention(queries, keys, values, mask=mask)
-    other_keys = torch.where(visible, keys, rng.normal(2, 6, 4, scale=10.0))
-    other_values = torch.where(visible, values, rng.normal(2, 6, 2, scale=100.0))
+    other_keys = torch.where(visible, keys, rng.normal(3, 6, 4, scale=10.0))
+    other_values = torch.where(visible, values, rng.normal(3, 6, 2, scale=100.0))
     after = attention(queries, other_keys, other_values, mask=mask)
     check.same(before, after, "the results moved when only hidden keys and values were changed")
 

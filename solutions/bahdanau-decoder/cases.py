@@ -19,6 +19,15 @@ def decode(decoder, rng, sizes, lens=None, steps=(3,), **settings):
     return decoder.unroll("init_state", (encoded(rng, batch, length, hidden, layers), lens), tokens, **settings)
 
 
+def logits_of(check, result, shape):
+    """Return the logits of a call that is not compared; zeros where there are none of this shape."""
+    got = result.got
+    logits = got[0] if isinstance(got, (tuple, list)) and got else None
+    fits = isinstance(logits, torch.Tensor) and logits.shape == shape
+    check.that(fits, f"the call returned no logits of the shape {shape}")
+    return logits if fits else torch.zeros(shape)
+
+
 def dial(rng, decoder, level, rest=0.0):
     """Score keys of width 4 by the sign of their first feature times `level`, and by a small rest that others add."""
     from_keys, from_queries = 0.5 * rng.normal(4, 4), 0.5 * rng.normal(4, 4)
@@ -161,6 +170,13 @@ def test_everything_dropped(check, rng):
     decoder.method("attention_weights")
 
 
+@pytest.mark.derive
+def test_nothing_passes_between_the_layers(check, rng):
+    """With a rate of 1 the second layer of the GRU hears nothing of the first one in training."""
+    decoder = check.module(vocab_size=6, embed_size=4, num_hiddens=5, num_layers=2, dropout=1.0).train()
+    decode(decoder, rng, (2, 4, 6, 5, 2), steps=[2])
+
+
 @pytest.mark.mask
 def test_sentences_of_different_lengths(check, rng):
     """What stands behind the end of a sentence is padding, and is never attended to."""
@@ -258,3 +274,33 @@ def test_tokens_and_state_serve_again(check, rng):
     tokens = rng.integers(0, 6, 2, 3)
     first, second = decoder.unroll("init_state", given, [tokens, tokens], branches=True)
     check.same(second, first, "the same tokens behind the same state give other logits the second time")
+
+
+@pytest.mark.contract
+def test_a_state_outlives_other_sentences(check, rng):
+    """Another sentence begins before the first one goes on: a call goes by the state that it is given."""
+    decoder = check.module(vocab_size=6, embed_size=4, num_hiddens=5, num_layers=1)
+    sentence, tokens = encoded(rng, 2, 4, 5, 1), rng.integers(0, 6, 2, 2)
+    (expected,) = decoder.unroll("init_state", (sentence, None), [tokens])
+    state = decoder.do("init_state", sentence, None)
+    decode(decoder, rng, (2, 4, 6, 5, 1), torch.tensor([1, 2]))
+    late = logits_of(check, decoder.run(tokens, state), (2, 2, 6))
+    check.close(late, expected.got, "the logits moved when another sentence began in between")
+
+
+@pytest.mark.contract
+def test_weights_are_dropped_one_by_one(check, rng):
+    """Sentences that are alike lose different weights in training, and others in each call."""
+    decoder = check.module(vocab_size=6, embed_size=4, num_hiddens=5, num_layers=1, dropout=0.5).train()
+    outputs, hidden = encoded(rng, 1, 12, 5, 1)
+    tokens = torch.zeros(8, 1, dtype=torch.int64)
+    state = decoder.do("init_state", (3 * outputs.repeat(8, 1, 1), hidden.repeat(1, 8, 1)), None)
+    first = decoder.run(tokens, state)
+    check.roll()
+    second = decoder.run(tokens, state)
+    calls = torch.stack([logits_of(check, result, (8, 1, 6)) for result in (first, second)])
+    # Where nothing at all is dropped, other cases say so.
+    rows_alike = bool((calls - calls[:, :1]).abs().max() < 1e-3)
+    calls_alike = bool((calls[0] - calls[1]).abs().max() < 1e-3)
+    check.that(calls_alike or not rows_alike, "all batch rows lose the same attention weights")
+    check.that(rows_alike or not calls_alike, "two calls in training drop the same attention weights")

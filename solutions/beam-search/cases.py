@@ -229,6 +229,25 @@ def test_equal_scores_of_two_hypotheses(check, rng):
 
 
 @plain
+def test_a_tie_with_a_finished_hypothesis(check):
+    """One is finished, the other goes on without a doubt, so their scores stay equal: who is ahead stays ahead."""
+    table = torch.zeros(6, 3, 3, dtype=torch.float64)
+    table[0, 2, 2] = table[1, 1, 0] = -math.inf
+    check(check.step(table), bos=2, eos=0, beam=2, max_len=4)
+
+
+@plain
+def test_more_hypotheses_than_tokens(check, rng):
+    """Four tokens, and the hypothesis that wins in the end is the fifth on the way."""
+    even, half = dict.fromkeys("abc", 1 / 3), {"a": 0.5, "b": 0.5}
+    second = {"a": half, "b": half, "c": {"c": 0.5, "a": 0.25, "b": 0.25}}
+    third = {"a": even, "b": even, "c": {"a": 0.97, "b": 0.03}}
+    table = told(rng, 3, 3, 4, {"a": 0.5, "b": 0.3, "c": 0.2}, second, third)
+    for beam in (5, 9):
+        check(check.step(table), bos=3, eos=3, beam=beam, max_len=3)
+
+
+@plain
 def test_large_and_negative_logits(check, rng):
     """Logits are no log-probabilities: any number may be added to all of them, another one for each prefix."""
     for shift in (0.0, 100.0, -110.0):
@@ -268,7 +287,7 @@ def test_a_long_sequence(check, rng):
         table[0, :, 5] = NEVER
         return table
 
-    table = clear(draw, 0, 5, 2, 70, margin=2e-4)
+    table = clear(draw, 0, 5, 2, 70, margin=2e-4, lowest=110.0)
     check(check.step(table), bos=0, eos=5, beam=2, max_len=70)
 
 

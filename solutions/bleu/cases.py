@@ -34,10 +34,23 @@ def test_one_wrong_token(check, rng):
         check(changed(rng, label, 1), label, k)
 
 
+def test_texts_that_begin_alike(check):
+    """Predictions of one length that differ behind their beginning: each is scored for itself."""
+    check(list("abcdxfgh"), list("abcdefgh"), 2)
+    check(list("abcdefgx"), list("abcdefgh"), 2)
+
+
 @pytest.mark.parametrize("k", [1, 2, 3, 4])
 def test_longer_n_grams(check, k):
     """The longest n-grams that count, and their weights: half, a quarter, an eighth."""
     check(list("abcdefgxhi"), list("abcdefghij"), k)
+
+
+def test_the_longest_n_grams(check):
+    """A long text and a large k: there is no length beyond which n-grams do not count."""
+    label = list("abcdefghijklmnopqrstuvwxyz")
+    for k in (5, 6, 7, 8, 9, 12):
+        check([*label[:9], "?", *label[10:]], label, k)
 
 
 def test_a_word_said_again_and_again(check):
@@ -121,6 +134,10 @@ def test_tokens_that_look_alike_when_joined(check):
     check([1, 11, 5, 6, 1], [11, 1, 5, 6, 11], 2)
     check(["a b", "c", "d", "e"], ["a", "b c", "d", "e"], 2)
     check(["a", "b,c", "d", "e"], ["a,b", "c", "d", "e"], 2)
+    between = [*" ,;:.|/_-+#@&\t\n\0\x1f", ", ", "<sep>"]
+    pred = [token for sign in between for token in (f"a{sign}b", "c")]
+    label = [token for sign in between for token in ("a", f"b{sign}c")]
+    check([*pred, "x", "y"], [*label, "x", "y"], 2)
 
 
 def test_texts_are_not_letters(check):

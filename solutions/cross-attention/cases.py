@@ -115,6 +115,14 @@ def test_calls_of_different_lengths(check, rng):
     attention(rng.normal(2, 3, 4), rng.normal(2, 5, 4))
 
 
+@pytest.mark.derive
+def test_calls_of_the_same_sizes(check, rng):
+    """Other sequences of the same sizes, masked and then unmasked: each call goes by what it is given."""
+    attention = check.module(d_model=4, d_k=3)
+    attention(rng.normal(2, 3, 4), rng.normal(2, 5, 4), mask=rng.keep(2, 3, 5))
+    attention(rng.normal(2, 3, 4), rng.normal(2, 5, 4))
+
+
 def test_very_large_scores(check, rng):
     """Scores of more than ten thousand: the weights stay finite."""
     attention = check.module(d_model=4, d_k=4)

@@ -140,6 +140,14 @@ def test_another_memory(check, rng):
     block(rng.normal(3, 2, 6), rng.normal(3, 4, 6))
 
 
+@pytest.mark.derive
+def test_calls_of_the_same_sizes(check, rng):
+    """Other tokens and another memory of the same sizes, masked and then unmasked: a call goes by what it is given."""
+    block = check.module(6, 2, 8)
+    block(rng.normal(2, 3, 6), rng.normal(2, 4, 6), memory_mask=rng.keep(2, 3, 4))
+    block(rng.normal(2, 3, 6), rng.normal(2, 4, 6))
+
+
 @pytest.mark.derive("dtype")
 def test_digits_of_double_precision(check, rng):
     """In float64 all scores lie around a million and differ by about one: the digits must not get lost on the way."""
@@ -170,29 +178,64 @@ def test_everything_dropped(check, rng):
     block(rng.normal(2, 4, 6), rng.normal(2, 3, 6))
 
 
-def lattice(output, spread):
-    """Undo the norms of the dropout cases: 12 features that are half the context of their head, dropped or not.
+def two_sums(check, block, spread, x, *others):
+    """Call a block twice in training and undo its norms: the sums but for their first two features, of both calls.
 
     The first two features stand at +spread/2 and -spread/2 before the norms, so the scale is known.
     """
+    first = block.train().run(x, *others)
+    check.roll()
+    return [before_the_norms(check, result.got, x.shape, spread) for result in (first, block.run(x, *others))]
+
+
+def before_the_norms(check, got, shape, spread):
+    """Undo the norms of one result."""
+    output = got[0] if isinstance(got, tuple) and got else None
+    fits = isinstance(output, torch.Tensor) and output.shape == shape
+    check.that(fits, "in training the output is not a tensor of the shape of x")
+    output = output.double() if fits else torch.zeros(shape, dtype=torch.float64)
     scale = (output[..., :1] - output[..., 1:2]) / spread
     return (output[..., 2:] - output[..., :1]) / scale + spread / 2
 
 
-def check_lattice(check, sums):
-    """Eight equal weights of 1/8 at dropout 0.5, values of 1: a context is k/4 for k weights kept."""
-    heads = torch.stack([sums[..., 0:6], sums[..., 8:14]])  # (2, B, n, 6), all of one head each
-    kept = heads > 0.1
-    check.that(kept.any() and not kept.all(), "the output of the sublayer is not dropped out before the sum")
-    check.that((kept.any(-1) & ~kept.all(-1)).float().mean() > 0.5, "the output of the sublayer is dropped as a whole")
-    quarters = heads * 2  # 2 for the sublayer's dropout: k/4 * 2 = k/2
-    check.that((quarters - quarters.round()).abs().max() < 0.05, "sums are none that dropout 0.5 can give")
-    top = heads.amax(-1, keepdim=True)
-    check.that(((heads - top).abs() < 0.05)[kept].all(), "features of one head see different attention weights")
-    distinct = top[kept.any(-1, keepdim=True)].mul(2).round().unique()
-    check.that(len(distinct) >= 3, "the attention weights are not dropped out")
-    both = kept.any(-1).all(0)
-    check.that((heads.amax(-1)[0] != heads.amax(-1)[1])[both].any(), "both heads lose the same attention weights")
+def shared(kept, axis):
+    """Whether all along an axis keep the same features, as far as anything is left of them."""
+    return bool(((kept == kept.any(axis, keepdim=True)) | ~kept.any(-1, keepdim=True)).all())
+
+
+def spread_of(counts, seen, axis):
+    """Return how far counts that are seen lie apart along an axis, at most."""
+    return (counts.masked_fill(~seen, -99.0).amax(axis) - counts.masked_fill(~seen, 99.0).amin(axis)).max()
+
+
+def check_lattice(check, both_sums, keys):
+    """Equal weights for `keys` (n,) keys at dropout 0.5, values of 1: 2k/keys for k weights kept, twice that if kept.
+
+    Features 0 to 5 and 8 to 13 of the sums are all of one head each.
+    """
+    heads, again = (keys[:, None] / 4 * torch.stack([s[..., 0:6], s[..., 8:14]]) for s in both_sums)  # (2, B, n, 6)
+    kept, counts = heads > 0.2, heads.amax(-1)  # (2, B, n, 6), (2, B, n)
+    seen = kept.any(-1)
+    mixed = seen & ~kept.all(-1)
+    left_whole = not mixed.any() and seen.float().mean() > 0.75
+    check.that(not left_whole, "the output of the sublayer is not dropped out before the sum")
+    halves = 2 * heads  # keys / 2 where no weight is dropped
+    check.that((halves - halves.round()).abs().max() < 0.1, "sums are none that dropout 0.5 can give")
+    check.that(mixed.float().mean() > 0.5, "features of a token are dropped together instead of one by one")
+    alike = ((heads - counts[..., None]).abs() < 0.1)[kept].all()
+    check.that(alike, "features of one head see different attention weights")
+    whole = ((counts - keys / 2).abs() < 0.1)[seen].all()
+    check.that(not whole, "the attention weights are not dropped out")
+    check.that((counts - counts.round()).abs().max() < 0.1, "sums are none that dropout 0.5 can give")
+    check.that(spread_of(counts, seen, 1) > 0.5, "all batch rows lose the same attention weights")
+    check.that(spread_of(counts, seen, 2) > 1.5, "all queries lose the same attention weights")
+    check.that(spread_of(counts, seen, 0) > 0.5, "both heads lose the same attention weights")
+    check.that(not shared(kept, 1), "all batch rows lose the same features")
+    check.that(not shared(kept, 2), "all tokens lose the same features")
+    calls = torch.stack([kept, again > 0.2])
+    check.that(not shared(calls, 0), "two calls in training drop the same features")
+    apart = spread_of(torch.stack([counts, again.amax(-1)]), calls.any(-1), 0)
+    check.that(apart > 0.5, "two calls in training drop the same attention weights")
 
 
 def prepare_lattice(block, attention, others):
@@ -207,48 +250,52 @@ def prepare_lattice(block, attention, others):
     block.set(**{f"{attention}__W_o__weight": chosen, f"{attention}__W_o__bias": zero})
 
 
+def two_features(batch, length):
+    """Tokens of which only the first two features are not 0."""
+    x = torch.zeros(batch, length, 16, dtype=torch.float64)
+    x[..., 0], x[..., 1] = 10.0, -10.0
+    return x, torch.nn.functional.layer_norm(x[0, 0], (16,))
+
+
 @pytest.mark.derive("device")
 def test_dropout_of_the_self_attention(check, rng):
     """Dropout acts on the weights and again on the output; what is kept makes up for what is dropped."""
-    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5).train()
+    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5)
     prepare_lattice(block, "self_attn", ("cross_attn__W_o", "ffn__dense2"))
-    x = torch.zeros(40, 1, 16, dtype=torch.float64)
-    x[..., 0], x[..., 1] = 10.0, -10.0
-    past = rng.normal(40, 2, 7, 8), torch.ones(40, 2, 7, 8, dtype=torch.float64)
-    output, _ = block.run(x, rng.normal(40, 3, 16), past)
-    check_lattice(check, lattice(output.got.double(), 20.0))
+    x, _ = two_features(20, 2)
+    past = rng.normal(20, 2, 6, 8), torch.ones(20, 2, 6, 8, dtype=torch.float64)
+    sums = two_sums(check, block, 20.0, x, rng.normal(20, 3, 16), past)
+    check_lattice(check, sums, torch.tensor([7.0, 8.0]))
 
 
 @pytest.mark.derive("device")
 def test_dropout_of_the_cross_attention(check, rng):
     """The same for the attention over the memory."""
-    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5).train()
+    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5)
     prepare_lattice(block, "cross_attn", ("self_attn__W_o", "ffn__dense2"))
-    x = torch.zeros(40, 1, 16, dtype=torch.float64)
-    x[..., 0], x[..., 1] = 10.0, -10.0
-    output, _ = block.run(x, rng.normal(40, 8, 16))
-    normed = torch.nn.functional.layer_norm(x[0, 0], (16,))
-    check_lattice(check, lattice(output.got.double(), float(normed[0] - normed[1])))
+    x, normed = two_features(20, 2)
+    sums = two_sums(check, block, float(normed[0] - normed[1]), x, rng.normal(20, 8, 16))
+    check_lattice(check, sums, torch.tensor([8.0, 8.0]))
 
 
 @pytest.mark.derive("device")
 def test_dropout_of_the_feed_forward_network(check, rng):
     """The output of the feed-forward network is dropped feature by feature, and what is kept is doubled."""
-    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5).train()
+    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5)
     plain_norms(block, 16)
     silence(block, 16, "self_attn__W_o", "cross_attn__W_o", "ffn__dense2")
     ones = torch.ones(16, dtype=torch.float64)
     ones[:2] = 0.0
     block.set(ffn__dense2__bias=ones)
-    x = torch.zeros(40, 1, 16, dtype=torch.float64)
-    x[..., 0], x[..., 1] = 10.0, -10.0
-    output, _ = block.run(x, rng.normal(40, 3, 16))
-    normed = torch.nn.functional.layer_norm(x[0, 0], (16,))
-    sums = lattice(output.got.double(), float(normed[0] - normed[1]))
+    x, normed = two_features(20, 2)
+    sums, again = two_sums(check, block, float(normed[0] - normed[1]), x, rng.normal(20, 3, 16))
     dropped, doubled = sums.abs() < 0.05, (sums - 2.0).abs() < 0.05
     check.that((dropped | doubled).all(), "a feature is neither dropped nor doubled at dropout 0.5")
-    check.that(dropped.any(-1).float().mean() > 0.8, "the output of the feed-forward network is not dropped out")
-    check.that(doubled.any(-1).float().mean() > 0.8, "the output of the feed-forward network is dropped as a whole")
+    mixed = dropped.any(-1) & doubled.any(-1)
+    check.that(mixed.float().mean() > 0.8, "features of a token are dropped together instead of one by one")
+    check.that((doubled != doubled[:1]).any(), "all batch rows lose the same features")
+    check.that((doubled != doubled[:, :1]).any(), "all tokens lose the same features")
+    check.that((doubled != (again > 1.0)).any(), "two calls in training drop the same features")
 
 
 @pytest.mark.mask
@@ -290,6 +337,15 @@ def test_memory_mask_as_large_as_a_causal_one(check, rng):
     """N == m: the memory mask is for the memory alone; arguments by position."""
     block = check.module(6, 2, 8)
     block(rng.normal(2, 4, 6), rng.normal(2, 4, 6), None, rng.keep(2, 4, 4))
+
+
+@pytest.mark.mask
+@pytest.mark.derive
+def test_square_memory_masks(check, rng):
+    """N == m with two axes and with four: rows are the new tokens, columns the memory."""
+    block = check.module(6, 2, 8)
+    for shape in ((4, 4), (2, 2, 4, 4)):
+        block(rng.normal(2, 4, 6), rng.normal(2, 4, 6), memory_mask=rng.keep(*shape))
 
 
 @pytest.mark.mask

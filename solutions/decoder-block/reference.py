@@ -117,5 +117,6 @@ class DecoderBlock(nn.Module):
         attended = self.cross_attn(x, memory_keys, memory_values, memory_mask)
         x = self.norm2(x + self.dropout(attended))
 
-        x = self.norm3(x + self.dropout(self.ffn(x)))
-        return x, (keys, values)
+        output = self.norm3(x + self.dropout(self.ffn(x)))
+        cache = (keys, values)
+        return output, cache

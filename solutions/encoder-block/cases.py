@@ -114,6 +114,14 @@ def test_training_without_dropout(check, rng):
     check.same(before, block.eval()(x, mask), "the same call gave another result in evaluation mode")
 
 
+@pytest.mark.derive
+def test_calls_of_the_same_sizes(check, rng):
+    """Other tokens in as many places, masked and then unmasked: each call goes by what it is given."""
+    block = check.module(6, 2, 8)
+    block(rng.normal(2, 5, 6), rng.keep(2, 1, 5))
+    block(rng.normal(2, 5, 6))
+
+
 @pytest.mark.derive("device", "contract")
 def test_everything_dropped(check, rng):
     """With a rate of 1 the sublayers add nothing in training: the norm of the norm of the tokens is left."""
@@ -121,10 +129,39 @@ def test_everything_dropped(check, rng):
     block(rng.normal(2, 4, 6))
 
 
+def two_sums(check, block, x, spread):
+    """Call a block twice in training and undo its norms: the sums but for their first two features, of both calls.
+
+    The first two features stand at +spread/2 and -spread/2 before the norms, so the scale is known.
+    """
+    first = block.train().run(x)
+    check.roll()
+    return [before_the_norm(check, result.got, x.shape, spread) for result in (first, block.run(x))]
+
+
+def before_the_norm(check, got, shape, spread):
+    """Undo the norms of one result."""
+    fits = isinstance(got, torch.Tensor) and got.shape == shape
+    check.that(fits, "in training the result is not a tensor of the shape of x")
+    output = got.double() if fits else torch.zeros(shape, dtype=torch.float64)
+    scale = (output[..., :1] - output[..., 1:2]) / spread
+    return (output[..., 2:] - output[..., :1]) / scale + spread / 2
+
+
+def shared(kept, axis):
+    """Whether all along an axis keep the same features, as far as anything is left of them."""
+    return bool(((kept == kept.any(axis, keepdim=True)) | ~kept.any(-1, keepdim=True)).all())
+
+
+def spread_of(counts, seen, axis):
+    """Return how far counts that are seen lie apart along an axis, at most."""
+    return (counts.masked_fill(~seen, -99.0).amax(axis) - counts.masked_fill(~seen, 99.0).amin(axis)).max()
+
+
 @pytest.mark.derive("device")
 def test_dropout_of_the_attention(check):
     """Dropout acts on the weights and again on the output; what is kept makes up for what is dropped."""
-    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5).train()
+    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5)
     plain_norms(block, 16)
     silence(block, 16, "ffn__dense2")
     zero, chosen = torch.zeros(16, dtype=torch.float64), torch.eye(16, dtype=torch.float64)
@@ -135,32 +172,35 @@ def test_dropout_of_the_attention(check):
     block.set(attention__W_o__weight=chosen, attention__W_o__bias=zero)
     x = torch.zeros(20, 8, 16, dtype=torch.float64)
     x[..., 0], x[..., 1] = 10.0, -10.0
-    sums = before_the_norm(block.run(x).got.double(), 20.0)
-    # Eight equal weights of 1/8 at dropout 0.5, values of 1: a context is k/4 for k weights kept.
-    heads = torch.stack([sums[..., 0:6], sums[..., 8:14]])  # (2, B, S, 6), all of one head each
-    kept = heads > 0.1
-    check.that(kept.any() and not kept.all(), "the output of the attention is not dropped out before the sum")
-    check.that((kept.any(-1) & ~kept.all(-1)).float().mean() > 0.5, "the output of the attention is dropped as a whole")
-    quarters = heads * 2  # 2 for the sublayer's dropout: k/4 * 2 = k/2
-    check.that((quarters - quarters.round()).abs().max() < 0.05, "sums are none that dropout 0.5 can give")
-    top = heads.amax(-1, keepdim=True)
-    check.that(((heads - top).abs() < 0.05)[kept].all(), "features of one head see different attention weights")
-    distinct = top[kept.any(-1, keepdim=True)].mul(2).round().unique()
-    check.that(len(distinct) >= 3, "the attention weights are not dropped out")
-    both = kept.any(-1).all(0)
-    check.that((heads.amax(-1)[0] != heads.amax(-1)[1])[both].any(), "both heads lose the same attention weights")
-
-
-def before_the_norm(output, spread):
-    """Undo both norms: the first two features stood at +spread/2 and -spread/2, so the scale is known."""
-    scale = (output[..., :1] - output[..., 1:2]) / spread
-    return (output[..., 2:] - output[..., :1]) / scale + spread / 2
+    both_sums = two_sums(check, block, x, 20.0)
+    # Eight equal weights of 1/8 at dropout 0.5, values of 1: a context is k/4 for k weights kept, and twice that
+    # where dropout keeps it once more. Features 0 to 5 and 8 to 13 of the sums are all of one head each.
+    heads, again = (2 * torch.stack([sums[..., 0:6], sums[..., 8:14]]) for sums in both_sums)  # (2, B, S, 6)
+    kept, counts = heads > 0.2, heads.amax(-1)  # (2, B, S, 6), (2, B, S)
+    seen = kept.any(-1)
+    mixed = seen & ~kept.all(-1)
+    left_whole = not mixed.any() and seen.float().mean() > 0.75
+    check.that(not left_whole, "the output of the attention is not dropped out before the sum")
+    check.that((heads - heads.round()).abs().max() < 0.1, "sums are none that dropout 0.5 can give")
+    check.that(mixed.float().mean() > 0.5, "features of a token are dropped together instead of one by one")
+    alike = ((heads - counts[..., None]).abs() < 0.1)[kept].all()
+    check.that(alike, "features of one head see different attention weights")
+    check.that(len(counts[seen].round().unique()) >= 3, "the attention weights are not dropped out")
+    check.that(spread_of(counts, seen, 1) > 0.5, "all batch rows lose the same attention weights")
+    check.that(spread_of(counts, seen, 2) > 0.5, "all queries lose the same attention weights")
+    check.that(spread_of(counts, seen, 0) > 0.5, "both heads lose the same attention weights")
+    check.that(not shared(kept, 1), "all batch rows lose the same features")
+    check.that(not shared(kept, 2), "all tokens lose the same features")
+    calls = torch.stack([kept, again > 0.2])
+    check.that(not shared(calls, 0), "two calls in training drop the same features")
+    apart = spread_of(torch.stack([counts, again.amax(-1)]), calls.any(-1), 0)
+    check.that(apart > 0.5, "two calls in training drop the same attention weights")
 
 
 @pytest.mark.derive("device")
 def test_dropout_of_the_feed_forward_network(check):
     """The output of the feed-forward network is dropped feature by feature, and what is kept is doubled."""
-    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5).train()
+    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5)
     plain_norms(block, 16)
     silence(block, 16, "attention__W_o", "ffn__dense2")
     ones = torch.ones(16, dtype=torch.float64)
@@ -169,11 +209,14 @@ def test_dropout_of_the_feed_forward_network(check):
     x = torch.zeros(20, 3, 16, dtype=torch.float64)
     x[..., 0], x[..., 1] = 10.0, -10.0
     normed = torch.nn.functional.layer_norm(x[0, 0], (16,))
-    sums = before_the_norm(block.run(x).got.double(), float(normed[0] - normed[1]))
+    sums, again = two_sums(check, block, x, float(normed[0] - normed[1]))
     dropped, doubled = sums.abs() < 0.05, (sums - 2.0).abs() < 0.05
     check.that((dropped | doubled).all(), "a feature is neither dropped nor doubled at dropout 0.5")
-    check.that(dropped.any(-1).float().mean() > 0.8, "the output of the feed-forward network is not dropped out")
-    check.that(doubled.any(-1).float().mean() > 0.8, "the output of the feed-forward network is dropped as a whole")
+    mixed = dropped.any(-1) & doubled.any(-1)
+    check.that(mixed.float().mean() > 0.8, "features of a token are dropped together instead of one by one")
+    check.that((doubled != doubled[:1]).any(), "all batch rows lose the same features")
+    check.that((doubled != doubled[:, :1]).any(), "all tokens lose the same features")
+    check.that((doubled != (again > 1.0)).any(), "two calls in training drop the same features")
 
 
 @pytest.mark.mask

@@ -116,7 +116,9 @@ def test_what_dropout_drops(check):
     identity, ones = torch.eye(width, dtype=torch.float64), torch.ones(width, dtype=torch.float64)
     ffn = check.module(width, width, dropout=rate).train()
     ffn.set(dense1__weight=0 * identity, dense1__bias=ones, dense2__weight=2 * identity, dense2__bias=ones)
-    got = ffn.run(torch.ones(batch, length, width, dtype=torch.float64)).got.detach().double()
+    got = ffn.run(torch.ones(batch, length, width, dtype=torch.float64)).got
+    check.that(isinstance(got, torch.Tensor), "the result in training is not a tensor")
+    got = got.detach().double()
     check.that(got.shape == (batch, length, width), f"the result has the shape {tuple(got.shape)}")
     hidden = (got - 1) / 2  # all units are 1, and the second layer passes them on
     check.that(bool(((hidden - 1).abs() > 0.01).any()), "in training no hidden unit was dropped")
@@ -128,3 +130,16 @@ def test_what_dropout_drops(check):
     check.that(bool(mixed > 0.7), "whole tokens are dropped instead of single hidden units")
     check.that(bool((dropped != dropped[:1]).any()), "all batch rows lose the same hidden units")
     check.that(bool((dropped != dropped[:, :1]).any()), "all tokens lose the same hidden units")
+
+
+@pytest.mark.derive
+def test_each_call_drops_anew(check, rng):
+    """Two calls in training drop different hidden units."""
+    ffn = check.module(6, 32, dropout=0.5).train()
+    x = rng.normal(2, 8, 6)
+    first = ffn.run(x).got
+    check.roll()
+    second = ffn.run(x).got
+    both = isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor)
+    check.that(both, "the result in training is not a tensor")
+    check.that(not torch.equal(first, second), "two calls in training drop the same hidden units")

@@ -212,9 +212,9 @@ def test_nothing_visible_at_all(check, rng):
 def test_hidden_keys_match_best(check, rng):
     """Hidden keys with scores around 100 and large values: they must not matter."""
     gqa = dials(check.module(d_model=16, n_heads=4, n_kv_heads=2))
-    mask = both_kinds(rng, 2, 1, 5)
+    mask = both_kinds(rng, 3, 1, 5)
     hidden = ~mask[:, 0]
-    x = tokens(rng, 2, 5)
+    x = tokens(rng, 3, 5)
     x[..., 1][hidden] = 100.0
     x[..., 8:][hidden] = 90.0
     gqa(x, mask=mask)
@@ -225,9 +225,9 @@ def test_hidden_keys_match_best(check, rng):
 def test_hidden_keys_match_by_thousands(check, rng):
     """Hidden keys with scores of 60000: whoever merely lowers them, or rescales afterwards, lets them through."""
     gqa = dials(check.module(d_model=16, n_heads=4, n_kv_heads=2))
-    mask = both_kinds(rng, 2, 1, 5)
+    mask = both_kinds(rng, 3, 1, 5)
     hidden = ~mask[:, 0]
-    x = tokens(rng, 2, 5)
+    x = tokens(rng, 3, 5)
     x[..., 1][hidden] = 6e4
     x[..., 8:][hidden] = 100.0
     gqa(x, mask=mask)
@@ -285,6 +285,16 @@ def test_hidden_tokens_leave_no_trace(check, rng):
     check.same(output_after.got[:, rows], output.got[:, rows], "a hidden token changes the output of the others")
     after, before = weights_after.got[:, :, rows], weights.got[:, :, rows]
     check.same(after, before, "a hidden token changes the weights of the others")
+
+
+@pytest.mark.mask
+@pytest.mark.derive
+def test_mask_counts_for_its_call_only(check, rng):
+    """Calls of the same sizes with a mask, with another one and with none: each sees its own tokens and mask."""
+    gqa = check.module(d_model=8, n_heads=4, n_kv_heads=2)
+    gqa(rng.normal(2, 5, 8), mask=rng.keep(2, 5, 5))
+    gqa(rng.normal(2, 5, 8), mask=rng.keep(2, 5, 5))
+    gqa(rng.normal(2, 5, 8))
 
 
 @pytest.mark.contract

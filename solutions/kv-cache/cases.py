@@ -317,6 +317,16 @@ def test_padding_in_the_cache_leaves_no_trace(check, rng):
 
 
 @pytest.mark.mask
+@pytest.mark.derive
+def test_mask_counts_for_its_call_only(check, rng):
+    """Calls of the same sizes with a padding mask, with another one and with none: each goes by its own."""
+    attention = check.module(d_model=6, n_heads=2)
+    attention(rng.normal(2, 4, 6), padding_mask=rng.keep(2, 4))
+    attention(rng.normal(2, 4, 6), padding_mask=rng.keep(2, 4))
+    attention(rng.normal(2, 4, 6))
+
+
+@pytest.mark.mask
 @without_grad
 def test_visible_scores_far_below_zero(check, rng):
     """All visible scores lie below the hidden ones, most of them below -10000: the hidden keys must not win."""
@@ -396,6 +406,13 @@ def cost_of_a_step(check, rng, past, new):
     cache = (rng.normal(2, 4, past, 8), rng.normal(2, 4, past, 8))
     cost = attention.run(rng.normal(2, new, 32), cache).cost
     return cost, 2 * 2 * new * (4 * 32**2 + 2 * (past + new) * 32)
+
+
+@pytest.mark.cost
+def test_a_first_token_pays_for_itself_only(check, rng):
+    """One token behind an empty cache: it is projected, and scored against itself."""
+    cost, allowed = cost_of_a_step(check, rng, 0, 1)
+    check.at_most(cost.madds, allowed, "a first token does more than its share of multiply-adds")
 
 
 @pytest.mark.cost

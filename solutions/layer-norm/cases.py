@@ -62,6 +62,18 @@ def test_constant_tokens(check, rng):
     check["layer_norm"](x, *affine(rng, 8))
 
 
+@pytest.mark.derive
+def test_constant_tokens_of_any_value(check, rng):
+    """Numbers whose squares have more digits than float32: rounding must not make a NaN of a token without variance."""
+    x = (rng.integers(-64000, 64001, 4, 24, 1).double() / 64).expand(4, 24, 7).clone()
+    weight, bias = affine(rng, 7)
+    y = check["layer_norm"].run(x, weight, bias).got
+    check.that(y.shape == x.shape, "the result has another shape than x")
+    check.that(y.isfinite().all(), "a token whose features are all equal comes out as NaN or infinity")
+    near = ((y - bias).abs() <= 0.25 * weight.abs().max()).all()
+    check.that(near, "a token whose features are all equal comes out as something else than the bias")
+
+
 def test_large_values(check, rng):
     """Values in the thousands: their squares do not fit into float16, nor those of float64 into float32."""
     scale = 1e25 if check.dtype == torch.float64 else 2e3

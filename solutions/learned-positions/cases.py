@@ -49,6 +49,25 @@ def test_calls_of_different_lengths(check, rng):
     encoding(rng.normal(1, 2, 4))
 
 
+@pytest.mark.derive
+def test_each_call_begins_at_position_0(check, rng):
+    """Calls of one length, which would fit into the table one behind the other."""
+    encoding = check.module(max_len=9, d_model=4)
+    for length in (1, 1, 3, 3):
+        encoding(rng.normal(2, length, 4))
+
+
+@pytest.mark.derive
+def test_table_is_the_only_parameter(check):
+    """What training changes is the table: anything else that lies beside it in the state dict is a buffer."""
+    encoding = check.module(max_len=5, d_model=4)
+    not_loaded = encoding.do("load_state_dict", {}, strict=False).got
+    names = not_loaded[0] if isinstance(not_loaded, tuple) else []
+    for name in names:
+        if name != "pe" and "." not in name:
+            encoding.do("get_buffer", name)
+
+
 def test_settings_by_position(check, rng):
     """max_len, d_model, dropout, in this order; no dropout in evaluation mode."""
     encoding = check.module(11, 6, 0.5)
@@ -94,6 +113,7 @@ def test_half_of_the_entries_dropped(check, rng):
     x = rng.normal(2, 30, 16) + 20.0  # no entry of the sum is near 0
     full = encoding(x).got
     dropped = encoding.train().run(x).got
+    check.that(isinstance(dropped, torch.Tensor), "the result in training is not a tensor")
     check.that(dropped.shape == full.shape, "training changes the shape of the result")
     gone = dropped == 0
     kept = (dropped - 2 * full).abs() <= 1e-4 * full.abs().max()
@@ -104,6 +124,19 @@ def test_half_of_the_entries_dropped(check, rng):
     check.that((gone[0] != gone[1]).any(), "all sequences lose the same entries")
 
 
+@pytest.mark.derive
+def test_each_call_drops_anew(check, rng):
+    """Two calls in training drop different entries."""
+    encoding = check.module(max_len=9, d_model=16, dropout=0.5).train()
+    x = rng.normal(2, 8, 16)
+    first = encoding.run(x).got
+    check.roll()
+    second = encoding.run(x).got
+    both = isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor)
+    check.that(both, "the result in training is not a tensor")
+    check.that(not torch.equal(first, second), "two calls in training drop the same entries")
+
+
 @pytest.mark.derive("dtype")
 def test_module_kept_in_float32(check, rng):
     """The module is in float32 whatever the tokens are, as under autocast: the result has the dtype of the tokens."""
@@ -111,7 +144,8 @@ def test_module_kept_in_float32(check, rng):
     encoding.method("__init__", max_len=13, d_model=7)  # as it is built: in float32, and never cast
     result = encoding.run(rng.normal(2, 5, 7)).got
     check.that(
-        result.dtype == check.dtype, "tokens of another dtype than the table's do not come back in their own dtype"
+        getattr(result, "dtype", None) == check.dtype,
+        "tokens of another dtype than the table's do not come back in their own dtype",
     )
 
 

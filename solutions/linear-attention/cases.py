@@ -117,6 +117,13 @@ def test_causal_over_a_longer_sequence(check, rng):
 
 
 @pytest.mark.mask
+@pytest.mark.derive
+def test_causal_over_hundreds_of_tokens(check, rng):
+    """Six hundred tokens: the last one has not forgotten the first, in pieces of whatever length."""
+    check(*tensors(rng, 600, 600, d_k=2, d_v=2, batch=1, heads=1), causal=True)
+
+
+@pytest.mark.mask
 @pytest.mark.derive("device")
 def test_later_tokens_leave_no_trace(check, rng):
     """Later keys and values are replaced: the earlier results stay as they are."""

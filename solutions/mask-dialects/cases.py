@@ -121,11 +121,14 @@ def test_masks_are_not_used_up(check, rng):
 
 
 @pytest.mark.contract
-@pytest.mark.parametrize("dialect", ["show", "mask", "float", "bool", ""])
+@pytest.mark.parametrize("dialect", ["show", "mask", "float", "bool", "", "a", "add", "Additive", "hid", "keep "])
 def test_unknown_dialect(check, rng, dialect):
-    """A dialect that nobody speaks is refused."""
+    """A dialect that nobody speaks is refused, for bools and for numbers, however near the name comes to one."""
+    keep = rng.keep(2, 4)
     with check.raises(ValueError):
-        check(rng.keep(2, 4), dialect)
+        check(keep, dialect)
+    with check.raises(ValueError):
+        check(additive(keep, INFINITY), dialect)
 
 
 @pytest.mark.contract

@@ -89,6 +89,13 @@ def test_causal_chunk_after_a_prefix(check, n, m):
     check["causal_mask"](n, m)
 
 
+@pytest.mark.derive
+def test_causal_of_any_size(check):
+    """Three hundred positions: no table that was made beforehand is large enough."""
+    check["causal_mask"](300)
+    check["causal_mask"](3, 300)
+
+
 @pytest.mark.derive("contract")
 def test_causal_by_keyword(check):
     """The names of the arguments are part of the contract."""

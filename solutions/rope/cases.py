@@ -51,15 +51,31 @@ def test_tables_are_made_on_the_device(check):
     check["rotary_angles"](3, 8, 100.0, 4, check.device)
 
 
+def off_by(tables, offset):
+    """Return how far each row of the tables of (rows, 8) is from the true cosines and sines."""
+    cos, sin = tables
+    positions = torch.arange(offset, offset + cos.size(0), dtype=torch.float64)
+    angles = positions[:, None] * 10000.0 ** (-torch.arange(0, 8, 2, dtype=torch.float64) / 8)
+    return torch.maximum((cos - angles.cos()).abs(), (sin - angles.sin()).abs()).amax(-1)
+
+
 @pytest.mark.derive
 @pytest.mark.parametrize("offset", [0, 650])
 def test_position_700(check, offset):
     """Far positions are as right as near ones, up to what float32 angles allow."""
     cos, sin = check["rotary_angles"].run(701 - offset, 8, offset=offset).got
-    angles = 700 * 10000.0 ** (-torch.arange(0, 8, 2, dtype=torch.float64) / 8)
     check.that(cos.shape == sin.shape == (701 - offset, 4), "a table has another shape than (seq_len, d_head // 2)")
-    error = torch.maximum((cos[-1] - angles.cos()).abs(), (sin[-1] - angles.sin()).abs()).max()
-    check.that(error < 2e-4, "position 700 is off by more than 2e-4")
+    error = off_by((cos, sin), offset)
+    worst = int(error.argmax())
+    check.that(error[worst] < 2e-4, f"position {offset + worst} is off by more than 2e-4")
+
+
+@pytest.mark.derive
+def test_behind_five_thousand_tokens(check):
+    """A cache may be longer than any table that was made beforehand."""
+    cos, sin = check["rotary_angles"].run(3, 8, offset=5000).got
+    check.that(cos.shape == sin.shape == (3, 4), "a table has another shape than (seq_len, d_head // 2)")
+    check.that((off_by((cos, sin), 5000) < 1e-2).all(), "the positions from 5000 on are wrong")
 
 
 @pytest.mark.derive

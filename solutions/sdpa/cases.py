@@ -193,22 +193,22 @@ def test_nothing_visible_at_all(check, rng):
 @pytest.mark.mask
 def test_hidden_keys_match_best(check, rng):
     """Hidden keys with scores around 100 and large values: they must not matter."""
-    mask = both_kinds(rng, 2, 1, 5)
-    q, k, v = tensors(rng, 2)
+    mask = both_kinds(rng, 3, 1, 5)
+    q, k, v = tensors(rng, 3)
     q[..., 0] = 4.0
     hidden = ~mask.transpose(1, 2)
-    check(q, torch.where(hidden, 50.0 + rng.normal(2, 5, 4), k), torch.where(hidden, 90.0, v), mask=mask)
+    check(q, torch.where(hidden, 50.0 + rng.normal(3, 5, 4), k), torch.where(hidden, 90.0, v), mask=mask)
 
 
 @pytest.mark.mask
 @pytest.mark.derive("grad", "device", "contract")
 def test_hidden_keys_match_by_thousands(check, rng):
     """Hidden keys with scores of 60000: whoever merely lowers them, or rescales afterwards, lets them through."""
-    mask = both_kinds(rng, 2, 1, 5)
-    q, k, v = tensors(rng, 2)
+    mask = both_kinds(rng, 3, 1, 5)
+    q, k, v = tensors(rng, 3)
     q[..., 0] = 4.0
     hidden = ~mask.transpose(1, 2)
-    check(q, torch.where(hidden, 3e4 + rng.normal(2, 5, 4), k), torch.where(hidden, 100.0, v), mask=mask)
+    check(q, torch.where(hidden, 3e4 + rng.normal(3, 5, 4), k), torch.where(hidden, 100.0, v), mask=mask)
 
 
 @pytest.mark.mask
@@ -220,11 +220,11 @@ def test_visible_scores_are_very_negative(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.derive("device", "contract")
-@pytest.mark.parametrize("level", [-(2.0**40), -(2.0**83)])
-def test_no_finite_score_is_too_low(check, rng, level):
+@pytest.mark.parametrize(("first", "step"), [(-7e4, -4e3), (-(2.0**40), -(2.0**40)), (-(2.0**83), -(2.0**83))])
+def test_no_finite_score_is_too_low(check, rng, first, step):
     """A finite stand-in for minus infinity is only as good as the lowest score it meets."""
     mask = rng.keep(2, 3, 6)
-    check(*low_scores(rng, mask, level, level), mask=mask[:, :, None])
+    check(*low_scores(rng, mask, first, step), mask=mask[:, :, None])
 
 
 @pytest.mark.mask
@@ -277,3 +277,13 @@ def test_one_product_for_all_queries(check, rng):
     small = cost(8, 8)
     check.no_loop(small, cost(24, 8), 16, "a Python loop goes over the queries")
     check.no_loop(small, cost(8, 24), 16, "a Python loop goes over the keys")
+
+
+@pytest.mark.cost
+def test_nothing_larger_than_the_scores(check, rng):
+    """Products are summed as they are made, not laid out one by one."""
+    cost = check.run(rng.normal(2, 32, 16), rng.normal(2, 32, 16), rng.normal(2, 32, 16), rng.keep(2, 32, 32)).cost
+    scores = 2 * 32 * 32
+    check.at_most(
+        cost.biggest, 4 * scores, "a tensor much larger than the scores is built on the way", cost.biggest_line
+    )

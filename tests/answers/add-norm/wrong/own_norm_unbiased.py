@@ -1,5 +1,5 @@
 # family: core
-# mistake: none
+# mistake: unbiased-variance
 import torch
 from torch import nn
 

@@ -1,5 +1,5 @@
 # family: core
-# mistake: none
+# mistake: one-candidate-each
 import torch
 
 

@@ -1,5 +1,5 @@
 # family: core
-# mistake: none
+# mistake: query-before-the-norm
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # family: core
-# mistake: none
+# mistake: w-drawn-with-an-axis
 import torch
 from torch import nn
 

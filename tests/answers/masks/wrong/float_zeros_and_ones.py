@@ -1,5 +1,5 @@
 # family: core
-# mistake: none
+# mistake: causal-as-floats
 import torch
 
 

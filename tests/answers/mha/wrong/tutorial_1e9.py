@@ -1,5 +1,5 @@
 # family: mask
-# mistake: dead-rows-uniform
+# mistake: fill-1e9-only
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # family: core
-# mistake: no-eps
+# mistake: eps-as-a-floor-of-the-norm
 import torch
 import torch.nn.functional as F
 

@@ -1,0 +1,21 @@
+# family: core
+# mistake: none
+import torch
+
+
+def padding_mask(token_ids, pad_id=0):
+    return (token_ids != pad_id)[:, None, None, :]
+
+
+def causal_mask(n, m=None, device=None):
+    m = n if m is None else m
+    table = torch.ones(64, 64, dtype=torch.bool, device=device).tril()
+    return table[m - n : m, :m]
+
+
+def combine_masks(*masks):
+    out = None
+    for mask in masks:
+        if mask is not None:
+            out = mask if out is None else out & mask
+    return out

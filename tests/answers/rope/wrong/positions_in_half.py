@@ -1,0 +1,16 @@
+# family: core
+# mistake: none
+import torch
+
+
+def rotary_angles(seq_len, d_head, base=10000.0, offset=0, device=None):
+    inv_freq = 1.0 / base ** (torch.arange(0, d_head, 2, device=device).float() / d_head)
+    t = torch.arange(offset, offset + seq_len, dtype=torch.bfloat16, device=device)
+    freqs = torch.outer(t.float(), inv_freq)
+    return freqs.cos(), freqs.sin()
+
+
+def apply_rotary(x, cos, sin):
+    cos, sin = cos.to(x.dtype), sin.to(x.dtype)
+    even, odd = x[..., 0::2], x[..., 1::2]
+    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)

@@ -1,0 +1,16 @@
+# family: mask
+# mistake: weights-zeroed-after-use
+import math
+
+import torch
+
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1) / math.sqrt(k.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
+    weights = torch.softmax(scores, dim=-1)
+    output = weights @ v
+    if mask is not None:
+        weights = weights.masked_fill(~mask, 0.0)
+    return output, weights
