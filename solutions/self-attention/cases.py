@@ -166,6 +166,16 @@ def test_mask_with_a_leading_one(check, rng):
 
 
 @pytest.mark.mask
+@pytest.mark.derive
+def test_calls_of_the_same_sizes(check, rng):
+    """Other tokens of the same sizes with a mask, with another one and with none: each call goes by its own."""
+    attention = check.module(d_model=4, d_k=3)
+    attention(rng.normal(2, 5, 4), mask=rng.keep(2, 5, 5))
+    attention(rng.normal(2, 5, 4), mask=rng.keep(2, 5, 5))
+    attention(rng.normal(2, 5, 4))
+
+
+@pytest.mark.mask
 @without_dtype
 def test_mask_passed_by_position(check, rng):
     """The mask is the second argument."""

@@ -149,6 +149,15 @@ def test_visible_scores_far_below_zero(check, rng, sizes):
 
 
 @pytest.mark.mask
+@pytest.mark.derive
+def test_scores_of_zero(check, rng):
+    """A key of zeros and a query of zeros: what is visible stays visible."""
+    q, k, v = tensors(rng, 5, 6)
+    q[:, :, 2], k[:, :, 4] = 0.0, 0.0
+    check(q, k, v, 3)
+
+
+@pytest.mark.mask
 @pytest.mark.derive("device", "contract")
 @pytest.mark.parametrize("level", [-(2.0**40), -(2.0**83)])
 def test_no_score_is_too_low(check, rng, level):

@@ -30,7 +30,7 @@ def clear(draw, p, margin=1e-3):
 @pytest.mark.parametrize("p", [0.5, 0.72, 0.85])
 def test_one_row(check, rng, p):
     """Six tokens: the nucleus ends with the token that reaches p."""
-    check(shuffled(rng, LADDER, 1), p)
+    check(shuffled(rng, LADDER, 1) + 4.0, p)
 
 
 def test_the_first_token_is_enough(check, rng):
@@ -74,9 +74,11 @@ def test_p_of_zero(check, rng):
 
 
 def test_p_of_one(check, rng):
-    """All tokens are needed."""
+    """All tokens survive, however improbable they are."""
     check(shuffled(rng, LADDER, 3), 1.0)
     check(shuffled(rng, LADDER, 3), 1)
+    wide = torch.tensor([100.0, 0.0, 0.0, -3.0], dtype=torch.float64)
+    check(torch.stack([wide[rng.permutation(4)] for _ in range(2)]), 1.0)
 
 
 def test_nearly_all(check, rng):

@@ -78,6 +78,13 @@ def test_settings_by_position(check, rng, sizes):
     model(rng.integers(1, sizes[0], 2, 4), rng.integers(1, sizes[1], 2, 3))
 
 
+@pytest.mark.derive
+def test_vocabularies_of_one_size(check, rng):
+    """As many source tokens as target tokens: two languages nevertheless."""
+    model = build(check, rng, d_model=8, n_heads=2, d_ff=4, vocabularies=(SOURCE, SOURCE))
+    model(sources(rng, 2, 3), sources(rng, 2, 4))
+
+
 @without_dtype
 def test_axes_of_one_size(check, rng):
     """B == H == m == n == d_head, where a wrong axis does not show in the shape."""

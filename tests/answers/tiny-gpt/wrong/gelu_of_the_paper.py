@@ -1,5 +1,5 @@
 # family: core
-# mistake: none
+# mistake: gelu-approximated
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # family: core
-# mistake: none
+# mistake: loss-mean-of-texts
 import math
 
 import torch

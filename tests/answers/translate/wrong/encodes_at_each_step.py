@@ -1,5 +1,5 @@
 # family: cost
-# mistake: none
+# mistake: source-again
 """The blocks of earlier katas, put together; padding of the target is masked as well."""
 import math
 
