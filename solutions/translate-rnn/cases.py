@@ -280,9 +280,9 @@ def test_a_translation_reads_and_writes_each_token_once(check, rng):
 
 
 @pytest.mark.cost
-def test_a_long_source_is_read_once(check, rng):
-    """A long source and a few written tokens: reading is most of the work, and done once."""
-    h, e, m, written = 24, 48, 24, 4
+def test_a_long_translation_of_one_token(check, rng):
+    """One source token and many written ones: each step works on the newest."""
+    h, e, m, written = 16, 12, 1, 32
     model = check.module(SOURCE, TARGET, e, h, 1)
     cost = model.do("translate", sources(rng, [m, m]), 1, TARGET, written).cost
     read = m * 3 * (e + h) * h

@@ -16,8 +16,6 @@ def filter_row(row: Tensor, p: float) -> Tensor:
 
 
 def top_p_filter(logits: Tensor, p: float) -> Tensor:
-    if p >= 1:  # whatever the sum rounds to
-        return logits
     if logits.dim() == 1:
         return filter_row(logits, p)
     rows = [filter_row(row, p) for row in logits.reshape(-1, logits.shape[-1])]
