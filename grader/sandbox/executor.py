@@ -128,9 +128,9 @@ class Executor:
         args, kwargs = observe.place(given[:2], header["device"])
         inputs = dict(named_tensors(args, kwargs, header["names"]))
         watched = inputs | weights if header["inputs"] else {}
-        lists = dict(_lists(args, kwargs, header["names"])) if header["inputs"] else {}
+        given_lists = ((n, v) for n, v in _named(args, kwargs, header["names"]) if isinstance(v, list))
+        lists = [(name, value, list(value)) for name, value in given_lists] if header["inputs"] else []
         before = {name: _clone(tensor.detach()) for name, tensor in watched.items()}
-        held = {name: list(value) for name, value in lists.items()}
         if header["grad"]:
             for tensor in inputs.values():
                 if tensor.is_floating_point() and id(tensor) not in self._handed_back:
@@ -142,7 +142,7 @@ class Executor:
         snapshot = Snapshot(to_cpu=observe.to_cpu, heap=heap)
         reply: Header = {"kind": "value", "value": snapshot.tree(result), "seen": seen()}
         reply["modified"] = [name for name, tensor in watched.items() if not _same_bits(tensor, before[name])]
-        reply["modified"] += [name for name, value in lists.items() if not _same_items(value, held[name])]
+        reply["modified"] += [name for name, now, then in lists if not _same_items(now, then)]
         if header["grad"]:
             reply["grads"] = _gradients(snapshot, inputs | weights, header["through"])
         return reply, snapshot.tensors if heap is None else {}
@@ -284,18 +284,23 @@ def _unrolled(owner: Any, start: str, given: int, branches: int, *args: Any) -> 
 def named_tensors(
     args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]
 ) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the distinct tensors among the arguments under the names that a reader knows them by.
+    """Yield the distinct tensors among the arguments under the names that a reader knows them by."""
+    seen: set[int] = set()
+    for name, value in _named(args, kwargs, names):
+        if isinstance(value, _Tensor) and id(value) not in seen:
+            seen.add(id(value))
+            yield name, value
+
+
+def _named(args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> Iterator[tuple[str, Any]]:
+    """Yield the arguments, and what the lists and tuples among them hold, under names for a reader.
 
     ``q``, ``cache[0]``.
     """
-    seen: set[int] = set()
 
-    def walk(name: str, value: Any) -> Iterator[tuple[str, torch.Tensor]]:
-        if isinstance(value, _Tensor):
-            if id(value) not in seen:
-                seen.add(id(value))
-                yield name, value
-        elif isinstance(value, (tuple, list)):
+    def walk(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+        yield name, value
+        if isinstance(value, (tuple, list)):
             for index, item in enumerate(value):
                 yield from walk(f"{name}[{index}]", item)
 
@@ -303,18 +308,6 @@ def named_tensors(
         yield from walk(names[index] if index < len(names) else f"argument {index + 1}", value)
     for name, value in kwargs.items():
         yield from walk(name, value)
-
-
-def _lists(args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the lists among the arguments, those inside of others too, under the names that a reader knows them by."""
-    called = [names[index] if index < len(names) else f"argument {index + 1}" for index in range(len(args))]
-    waiting = [*zip(called, args, strict=True), *kwargs.items()]
-    while waiting:
-        name, value = waiting.pop(0)
-        if isinstance(value, list):
-            yield name, value
-        if isinstance(value, (tuple, list)):
-            waiting += [(f"{name}[{index}]", item) for index, item in enumerate(value)]
 
 
 def _same_items(now: list[Any], then: list[Any]) -> bool:

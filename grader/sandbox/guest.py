@@ -202,14 +202,6 @@ class Guest:
         }
 
 
-def _prepare(*, device: bool, in_a_hurry: bool) -> None:
-    """Warm up, unless somebody waits for this process already."""
-    if not in_a_hurry:
-        warm_up(device=device)
-    elif device:  # before anything is differentiated: autograd takes in no device afterwards
-        simdevice.available()
-
-
 def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
     """Become the sandbox.
 
@@ -234,5 +226,8 @@ def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
     guest = Guest(channel)
     guest.send({"kind": "ready", "nonce": "", "layers": active, "gaps": found})
     if not settings["warm"]:  # one that is warm knows the device already
-        _prepare(device=settings["device"], in_a_hurry=bool(select.select([channel], [], [], 0)[0]))
+        if not select.select([channel], [], [], 0)[0]:
+            warm_up(device=settings["device"])
+        elif settings["device"]:  # before anything is differentiated: autograd takes in no device afterwards
+            simdevice.available()
     guest.serve()

@@ -123,20 +123,17 @@ def _in_full(console: Console, case: Case) -> None:
 
 def _explained(console: Console, report: Report, failures: list[Case]) -> None:
     """Show the first failing case, and one for each mistake that it does not show; name the others."""
-    told: list[tuple[Case, list[str]]] = [(failures[0], [fact["explain"] for fact in report.get("facts", [])])]
+    told = {0: [fact["explain"] for fact in report.get("facts", [])]}
     for mistake in _mistakes(report["mistakes"]):
-        shown = next((case for case in failures if case["id"] in mistake["cases"]), failures[0])
-        said = next((said for case, said in told if case is shown), None)
-        if said is None:
-            told.append((shown, said := []))
-        said += [mistake["explain"], f"→ {mistake['nudge']}"]
-    for number, (case, said) in enumerate(told):
-        if number:
+        at = next((at for at, case in enumerate(failures) if case["id"] in mistake["cases"]), 0)
+        told.setdefault(at, []).extend((mistake["explain"], f"→ {mistake['nudge']}"))
+    for at, said in told.items():
+        if at:
             console.print()
-        _in_full(console, case)
+        _in_full(console, failures[at])
         for sentence in said:
             _paragraph(console, sentence, "bold")
-    _rest(console, [case for case in failures if all(case is not one for one, _said in told)], failures[0]["message"])
+    _rest(console, [case for at, case in enumerate(failures) if at not in told], failures[0]["message"])
 
 
 def _mistakes(mistakes: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.judge.dropped import before_norm, shared, spread_of
+
 # Gradients through a cache that was handed in are not graded: cases that hand one on have no `grad` variant.
 # A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide blocks.
 without_dtype = pytest.mark.derive("grad", "device", "contract")
@@ -194,18 +196,7 @@ def before_the_norms(check, got, shape, spread):
     fits = isinstance(output, torch.Tensor) and output.shape == shape
     check.that(fits, "in training the output is not a tensor of the shape of x")
     output = output.double() if fits else torch.zeros(shape, dtype=torch.float64)
-    scale = (output[..., :1] - output[..., 1:2]) / spread
-    return (output[..., 2:] - output[..., :1]) / scale + spread / 2
-
-
-def shared(kept, axis):
-    """Whether all along an axis keep the same features, as far as anything is left of them."""
-    return bool(((kept == kept.any(axis, keepdim=True)) | ~kept.any(-1, keepdim=True)).all())
-
-
-def spread_of(counts, seen, axis):
-    """Return how far counts that are seen lie apart along an axis, at most."""
-    return (counts.masked_fill(~seen, -99.0).amax(axis) - counts.masked_fill(~seen, 99.0).amin(axis)).max()
+    return before_norm(output, spread)
 
 
 def check_lattice(check, both_sums, keys):
