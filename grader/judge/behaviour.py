@@ -21,7 +21,7 @@ from grader.sandbox.tickets import Reply
 from grader.sandbox.wire import Unpacker
 
 if TYPE_CHECKING:
-    from grader.judge.plan import Prepared
+    from grader.judge.plan import Recording
 
 COMPARABLE: Final = frozenset(("value", "built", "error", "missing"))
 MOST_APART: Final = 2.5
@@ -38,14 +38,14 @@ def is_comparable(case: CaseOutcome) -> bool:
     if case.variant.device not in ("cpu", SIMULATED) or case.case.trains:
         return False
     if check is None or not check.exchanges:
-        return case.recall is not None or case.prepared is not None
+        return case.evidence.is_accepted_at_a_glance
     settled = [exchange for exchange in check.exchanges if exchange.settled]
     return bool(settled) and all(exchange.reply["kind"] in COMPARABLE for exchange in settled)
 
 
 def reproduces(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
     """Whether an implementation does, operation by operation, what the answer did in a case."""
-    if case.recall is None and case.prepared is None:
+    if not case.evidence.is_accepted_at_a_glance:
         return _reproduces(grading, implementation, case)
     # It passed at a glance: whoever does what one such answer did does what all of them did.
     return implementation.passes(grading.seed, case.id, lambda: _passes(grading, implementation, case))
@@ -53,28 +53,29 @@ def reproduces(grading: Grading, implementation: Known, case: CaseOutcome) -> bo
 
 def passes(grading: Grading, implementation: Known, case: CaseOutcome) -> bool | None:
     """Whether an implementation passes a case at a glance, whatever the answer did; None where that takes more."""
-    ready = case.prepared or case.missed
-    if ready is None or case.aside:
+    recording = case.evidence.recording
+    if recording is None or not recording.is_straight or case.is_read_off:
         return None
-    find_out = partial(_meets, grading, implementation, ready)
+    find_out = partial(_meets, grading, implementation, recording)
     return implementation.passes(grading.seed, f"{case.id}, at a glance", find_out)
 
 
 def _passes(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
     """Whether an implementation does what a passing answer did, at a glance or operation by operation."""
-    if case.prepared is not None and not case.aside and _meets(grading, implementation, case.prepared):
+    recording = case.evidence.recording
+    if recording is not None and not case.is_read_off and _meets(grading, implementation, recording):
         return True
-    return case.recall is not None and _reproduces(grading, implementation, case)
+    return _reproduces(grading, implementation, case)
 
 
-def _meets(grading: Grading, implementation: Known, ready: Prepared) -> bool:
+def _meets(grading: Grading, implementation: Known, ready: Recording) -> bool:
     """Whether an implementation replies to what was prepared as a passing answer does."""
     deeds = implementation.remembered(grading.seed, ready.exchanges, looked=False)
     return ready.met((deed.reply, deed.payload) for deed in deeds)
 
 
 def _reproduces(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
-    check = case.checked
+    check = case.evidence.checked
     assert check is not None
     recorded = [exchange for exchange in check.exchanges if exchange.settled]
     if case.variant.cost and (case.failure is None or case.failure.kind == "cost"):

@@ -5,23 +5,27 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Literal
 
 import torch
 
 from grader.catalog import FAMILIES
 from grader.judge.check import Check
+from grader.judge.evidence import Evidence
 from grader.judge.failure import Failure, Outcome
 from grader.judge.grading import Grading
 from grader.judge.numbers import Numbers
 from grader.judge.observed import contract_failure
 from grader.judge.variant import Variant, as_derived, as_traced
 from grader.sandbox.observe import SIMULATED
-from grader.sandbox.tickets import Ticket
 
-if TYPE_CHECKING:
-    from grader.judge.plan import Prepared
+Skipped = Literal["lost", "machine", "left-out", "unasked", "untrained"]
+"""Why a case does not run.
 
+``machine``: it cannot run here, whatever the answer, which alone excuses it; ``lost``: nobody has come to it;
+``left-out``: the answer has ended its process again and again; ``unasked``: it repeats other cases in another way and
+nobody needs it to know that the answer fails; ``untrained``: nothing is trained before all others have passed.
+"""
 CORE: Final = "core"
 DERIVED_FROM: Final = (CORE, "mask")
 HALVES: Final = {"float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
@@ -100,22 +104,21 @@ class CaseOutcome:
 
     case: Case
     variant: Variant
-    outcome: Outcome = "passed"
+    outcome: Outcome = "skipped"
+    """Nothing has passed before its run is over."""
     failure: Failure | None = None
     reason: str = ""
-    check: Check | None = field(default=None, repr=False)
-    recall: Callable[[], Check] | None = field(default=None, repr=False)
-    """Goes through the replies once more; where the outcome was judged at a glance and there is no check."""
-    prepared: Prepared | None = field(default=None, repr=False)
-    """What was asked and expected, where the outcome was judged at a glance."""
-    missed: Prepared | None = field(default=None, repr=False)
-    """What was asked and expected, where it was known ahead and the answer did something else."""
-    tickets: list[Ticket] = field(default_factory=list, repr=False)
-    """What was asked of the answer, as far as there is no check that knows."""
-    relied: bool = False
-    """Whether it did not run, because what stands for it has passed: see :mod:`grader.judge.kinds`."""
-    aside: bool = False
+    skipped: Skipped | None = "lost"
+    """Why it did not run; None where it did."""
+    evidence: Evidence = field(default_factory=Evidence, repr=False)
+    """What it rests on."""
+    is_read_off: bool = False
     """Whether it was read off the run of another variant, which shows what was printed and how long it took."""
+
+    @property
+    def check(self) -> Check | None:
+        """What was asked and replied, where somebody has looked closer."""
+        return self.evidence.check
 
     @property
     def id(self) -> str:
@@ -136,32 +139,29 @@ class CaseOutcome:
         label = f" [{self.variant.label}]" if self.variant.label else ""
         return (self.case.title or self.case.name.removeprefix("test_").replace("_", " ")) + own + label
 
-    @property
-    def checked(self) -> Check | None:
-        """What was asked and replied; None for a case that never ran."""
-        if self.check is None and self.recall is not None:
-            self.check = self.recall()
-        return self.check
+    def succeed(self) -> None:
+        """Note that its run is over; unless it has failed, it has passed."""
+        if self.failure is None:
+            self.outcome, self.skipped = "passed", None
+
+    def skip(self, why: Skipped, reason: str) -> None:
+        """Note that it does not run."""
+        self.outcome, self.skipped, self.reason = "skipped", why, reason
 
     def fail(self, failure: Failure | None) -> None:
         """Note a failure, if there is one."""
         if failure is not None:
-            self.failure, self.outcome = failure, failure.outcome
-
-    def _tickets(self) -> list[Ticket]:
-        if self.aside or self.check is None:
-            return self.tickets
-        return [exchange.asked for exchange in self.check.exchanges if isinstance(exchange.asked, Ticket)]
+            self.failure, self.outcome, self.skipped = failure, failure.outcome, None
 
     @property
     def printed(self) -> str:
         """What the answer printed during the case."""
-        return "".join(ticket.printed for ticket in self._tickets())
+        return "" if self.is_read_off else "".join(ticket.printed for ticket in self.evidence.asked())
 
     @property
     def seconds(self) -> float:
         """How long the answer took."""
-        return sum(ticket.took for ticket in self._tickets())
+        return 0.0 if self.is_read_off else sum(ticket.took for ticket in self.evidence.asked())
 
 
 @dataclass(eq=False)
@@ -195,14 +195,10 @@ class Run:
         """Whether it is the case itself, not derived from it."""
         return self.outcome.family == self.outcome.case.family
 
-    def follow(self, main: CaseOutcome | None) -> None:
-        """Take the outcome from another run of the same case, or from those that stand for this one and passed."""
+    def skip(self, why: Skipped, reason: str) -> None:
+        """Note that it does not run, nor what would be read off it."""
         for outcome in self._all:
-            outcome.aside = outcome.relied = True
-            if main is not None and main.failure is not None:
-                outcome.fail(dataclasses.replace(main.failure))
-            elif main is not None:
-                outcome.outcome, outcome.reason = main.outcome, main.reason
+            outcome.skip(why, reason)
 
     def keep(self, wanted: Callable[[CaseOutcome], bool]) -> bool:
         """Decide only the outcomes that are wanted. Returns whether there are any."""
@@ -216,16 +212,24 @@ class Run:
 
     def _read(self) -> None:
         main, check = self.outcome, self.outcome.check
-        if check is None:  # it passed at a glance, and the others with it
+        if main.outcome == "skipped" and main.skipped != "lost":
             return
+        for other in (self.contract, self.values):
+            if other is not None:
+                other.evidence = main.evidence
+        if check is not None:  # else it passed at a glance, and the others with it
+            self._look_closer(check)
+        for outcome in self._all:
+            outcome.succeed()
+
+    def _look_closer(self, check: Check) -> None:
+        main = self.outcome
         if self.contract is not None:  # out of bounds or changed in place: seen in every run that is traced
             check.receive_the_rest()
             found = (contract_failure(exchange) for exchange in check.exchanges if exchange.settled)
             broke = main.failure if any(e.reply["kind"] not in ANSWERED for e in check.exchanges) else None
-            self.contract.check = check
             self.contract.fail(next(filter(None, found), broke))
         if self.values is not None:  # in float64 the values are compared before the gradients
-            self.values.check = check
             in_gradient = main.failure is not None and "gradient" in main.failure.kind
             self.values.fail(None if in_gradient else main.failure)
 
@@ -242,11 +246,11 @@ def planned(case: Case, variants: list[Variant]) -> list[Run]:
         run = Run(outcome)
         if outcome.family in DERIVED_FROM and contract is not None:
             outcome.variant = as_traced(outcome.variant)
-            run.contract, contract.aside = contract, True
+            run.contract, contract.is_read_off = contract, True
         if outcome.family == "grad" and values is not None:
-            run.values, values.aside = values, True
+            run.values, values.is_read_off = values, True
         runs.append(run)
-    runs += [Run(outcome) for outcome in (contract, values) if outcome is not None and not outcome.aside]
+    runs += [Run(outcome) for outcome in (contract, values) if outcome is not None and not outcome.is_read_off]
     return runs
 
 

@@ -1,8 +1,8 @@
-"""Which of the derived runs have to be made, and which of them the others can rely upon.
+"""Which of the derived runs come first: what they show, the others repeat.
 
-In `core` and `mask` every case runs. What is derived from them, dtypes, gradients and devices, looks for one kind of
-bug on every path through the code: a mask on the wrong device, a fill that overflows. Runs are chosen that together
-show every feature that code could ask about; while they all pass, the others of their variant count as passed. Not
+What is derived from `core` and `mask`, dtypes, gradients and devices, looks for one kind of bug on every path through
+the code: a mask on the wrong device, a fill that overflows. Runs are chosen that together show every feature that code
+could ask about. They are asked for first; while they all pass, the others follow before anything is called passed. Not
 every variant cares for every feature: where a tensor lives does not depend on how large its numbers are.
 """
 
@@ -39,20 +39,8 @@ DEPTHS: Final = {("device", ""): Depth.CASE, ("dtype", "bfloat16"): Depth.FORM}
 """How closely a variant looks. What is special about a number in bfloat16 is so in float16, which looks closely."""
 
 
-JOINT: Final = (("dtype", "float16"), ("device", ""))
-"""Two variants that look for different bugs and do not hide each other's: one run shows both of them.
-
-What the CPU forbids for expanded tensors, the device does not: a call with one of these is made in both ways.
-"""
-
-
-def chosen(
-    runs: dict[int, list[Exchange]], depth: Depth = Depth.MAGNITUDE, beside: frozenset[int] = frozenset()
-) -> set[int]:
-    """Return the numbers of runs that together have all the features seen at a depth, the largest ones first.
-
-    Those ``beside`` are among them, whatever they have.
-    """
+def chosen(runs: dict[int, list[Exchange]], depth: Depth = Depth.MAGNITUDE) -> set[int]:
+    """Return the numbers of runs that together have all the features seen at a depth, the largest ones first."""
     features = {
         number: {feature for seen_at, feature in features_of(exchanges) if seen_at <= depth}
         for number, exchanges in runs.items()
@@ -61,7 +49,7 @@ def chosen(
     largest = {number: sum(exchange.size for exchange in exchanges) for number, exchanges in runs.items()}
     longest = {number: max(map(_longest, exchanges), default=0) for number, exchanges in runs.items()}
     # rounding errors and indices that a dtype cannot hold show in the largest tensor and along the longest axis
-    found = {max(numbers, key=numbers.__getitem__) for numbers in (largest, longest) if numbers} | beside
+    found = {max(numbers, key=numbers.__getitem__) for numbers in (largest, longest) if numbers}
     left -= set().union(*(features[number] for number in found))
     while left:
         # the rarest first, and of the runs that have it the largest: in a small one little depends on anything
@@ -71,12 +59,6 @@ def chosen(
         found.add(best)
         left -= features[best]
     return found
-
-
-def shares_memory(exchange: Exchange) -> bool:
-    """Whether an argument is an expanded tensor, in which several elements are one."""
-    given = (exchange.trees["args"], exchange.trees["kwargs"])
-    return any(0 in tensor.stride() and tensor.numel() for tree in given for tensor in tensors_in(got(tree)))
 
 
 def _longest(exchange: Exchange) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time
 from typing import Any, Final, Protocol
@@ -13,7 +14,7 @@ from grader.judge.failure import Failure, from_ending, from_reply, text_of
 from grader.judge.reserve import Reserve
 from grader.language import _
 from grader.sandbox.executor import AnswerError, Executor
-from grader.sandbox.host import Sandbox
+from grader.sandbox.host import START_SECONDS, Sandbox
 from grader.sandbox.keeper_line import DEVICE_LANE, PLAIN_LANE
 from grader.sandbox.messages import Message, Several
 from grader.sandbox.tickets import GradingTimeout, Lost, Reply, SandboxEnded, Ticket, Told
@@ -21,6 +22,8 @@ from grader.sandbox.tickets import GradingTimeout, Lost, Reply, SandboxEnded, Ti
 SECONDS_AFTER_A_TIMEOUT: Final = (2.0, 1.0, 0.5)
 """After the first timeout each further call gets less: an endless loop costs its own deadline once, not once a case."""
 MOST_DEATHS: Final = 12
+MOST_RESTARTS: Final = 20
+"""So often is an operation asked for again that was lost to the end of a sandbox."""
 TOGETHER_SECONDS: Final = 0.5
 """What was asked for together and takes longer is asked for one by one, each with the time of a call."""
 LANE_OF_FAMILY: Final = {"device": DEVICE_LANE, "grad": DEVICE_LANE}
@@ -149,21 +152,24 @@ class Answer:
             self.lane("", name).load()
 
     def device_problem(self) -> str:
-        """Return why the simulated device does not work here; empty where it does."""
-        if self._device_problem is None:
-            lane = self.lane("device")
-            try:
-                reply, _tensors = lane.wait(self.ask_for_device())
-            except (Failure, Lost):
-                return ""  # the cases themselves will tell
-            self._device_problem = text_of(reply.get("problem", ""), 300)
-        return self._device_problem
+        """Return why the simulated device does not work on this machine; empty where it does.
 
-    def ask_for_device(self) -> Ticket:
-        """Have the simulated device tried, ahead of whatever needs it."""
-        if self._device_asked is None:
-            self._device_asked = self.lane("device").send(Message({"op": "device"}))
-        return self._device_asked
+        A sandbox is asked before it gets the file: what an answer says or does excuses no case.
+        """
+        for _attempt in range(MOST_RESTARTS):
+            if self._device_problem is not None or self.load_failure is not None:
+                break
+            self.lane("device").load()
+            assert self._device_asked is not None
+            with contextlib.suppress(SandboxEnded, Lost):  # somebody has ended it before there was an answer in it
+                try:
+                    reply, _tensors = self._device_asked.sandbox.wait(self._device_asked)
+                except GradingTimeout:
+                    return ""  # so will the cases themselves, and say so
+                self._device_problem = text_of(reply["problem"], 300)
+        else:
+            raise RuntimeError("no sandbox could say whether the simulated device works")
+        return self._device_problem or ""
 
     def close(self) -> None:
         """End the sandboxes; the keeper sweeps the rest."""
@@ -188,6 +194,8 @@ class Answer:
         """Take a sandbox and ask it to load the file."""
         sandbox = self._reserve.take(lane, self._deadline)
         sandbox.filename = self._filename
+        if lane == DEVICE_LANE and self._device_problem is None:
+            self._device_asked = sandbox.submit(Message({"op": "device"}), START_SECONDS)
         load = Message({"op": "load", "source": self._source, "filename": self._filename})
         return sandbox, sandbox.submit(load, self.call_seconds())
 
@@ -201,6 +209,8 @@ class Answer:
             try:
                 reply, _tensors = sandbox.wait(ticket)
                 failure = from_reply(reply)
+            except Lost:  # somebody has ended it before it came to the file
+                return
             except (SandboxEnded, GradingTimeout) as ended:
                 if not sandbox.confined:
                     raise RuntimeError(f"the sandbox did not start: {ended}") from ended

@@ -31,7 +31,7 @@ from grader.judge.runner import Runner
 from grader.language import _, current, use
 from grader.sandbox import landlock, limits
 from grader.sandbox.host import Sandbox
-from grader.sandbox.keeper_line import PLAIN_LANE, KeeperLine
+from grader.sandbox.keeper_line import DEVICE_LANE, KeeperLine
 from grader.sandbox.messages import Message
 from grader.sandbox.sentences import in_words
 from grader.server import lines
@@ -155,19 +155,17 @@ class Judge:
         grading.answer.on_training = hear
         device = "" if request["device"] == "cpu" else request["device"]
         runs = wanted(desk.runs(device), request["case"].lower())
-        self._tell({"event": "plan", "total": sum(len(run.outcomes) for run in runs)})
-        runner = Runner(grading, note)
+        total = sum(len(run.outcomes) for run in runs)
+        self._tell({"event": "plan", "total": total})
+        runner = Runner(grading, note, plan, lambda: self._tell({"event": "confirming"}))
         prepared = time.monotonic()
         signal.signal(signal.SIGALRM, too_long)
         signal.setitimer(signal.ITIMER_REAL, desk.kata.grading_seconds + SECOND_NET_SECONDS)
         try:
-            if plan is not None:
-                runner.replay(runs, plan, patiently=many)
-            else:
-                runner.run(runs)
+            runner.run(runs, patiently=many)
             asked = time.monotonic()
             outcomes.sort(key=lambda o: (FAMILIES.index(o.family), o.case.position))
-            document = self._document(request, grading, outcomes, desk)
+            document = self._document(request, grading, outcomes, total, desk)
             document["spent"] = {
                 "preparing": round(prepared - self._started, 4),
                 "cases": round(asked - prepared, 4),
@@ -180,15 +178,15 @@ class Judge:
         self._tell({"event": "report", "report": document})
 
     def _document(
-        self, request: dict[str, Any], grading: Grading, outcomes: list[CaseOutcome], desk: Desk
+        self, request: dict[str, Any], grading: Grading, outcomes: list[CaseOutcome], total: int, desk: Desk
     ) -> dict[str, Any]:
         shown = Path(request["filename"]).name
-        named = diagnose(grading, outcomes, desk.bank, patiently=bool(request.get("many")))
+        named = diagnose(grading, outcomes, desk.bank)
         return {
             "schema": reports.SCHEMA,
             "kata": grading.kata.id,
             "file": request["filename"],
-            "verdict": reports.verdict(outcomes),
+            "verdict": reports.verdict(outcomes, total),
             "message": headline(grading, outcomes),
             "cases": [reports.case_document(case, request["source"], shown) for case in outcomes],
             "mistakes": [diagnosis.document(request["lang"]) for diagnosis in named],
@@ -208,8 +206,8 @@ class Judge:
 
     def _probe(self) -> dict[str, Any]:
         keeper = self._keeper
-        keeper.ask(PLAIN_LANE, cpu_seconds=10)
-        sandbox = Sandbox(keeper, keeper.take(PLAIN_LANE), time.monotonic() + 60)
+        keeper.ask(DEVICE_LANE, cpu_seconds=10)  # one like those that grade on the device
+        sandbox = Sandbox(keeper, keeper.take(DEVICE_LANE), time.monotonic() + 60)
         sandbox.wait_ready()
         simulated, _ = sandbox.wait(sandbox.submit(Message({"op": "device"}), 30))
         sandbox.retire()

@@ -7,7 +7,6 @@ that looks at results while it runs is run again when they are in; for any other
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -15,19 +14,18 @@ from typing import Any, Final
 import torch
 
 from grader.judge.agreement import Agreement
-from grader.judge.cases import Case, CaseOutcome, Run, planned, variants_of
+from grader.judge.cases import Case, Run, planned, variants_of
 from grader.judge.check import Check
 from grader.judge.expected import MALFORMED, AnyValue, BuiltModule, Expectation, Expected, value_of
 from grader.judge.failure import Failure
 from grader.judge.grading import Grading
-from grader.judge.kinds import DEPTHS, JOINT, Depth, chosen, shares_memory
+from grader.judge.kinds import DEPTHS, Depth, chosen
 from grader.judge.lanes import Asked, Header, Lane, Local, Tensors
 from grader.judge.numbers import Numbers
 from grader.judge.replies import device_of_results, expected_gradients
 from grader.judge.results import Exchange
 from grader.judge.sequence import Ready, balanced, parted, together
 from grader.judge.variant import Variant
-from grader.sandbox.keeper_line import DEVICE_LANE
 from grader.sandbox.messages import Message, Payload, Several, same_operation
 from grader.sandbox.tickets import Lost, Reply, Ticket
 from grader.sandbox.wire import Tree
@@ -36,7 +34,7 @@ MOST_KEPT: Final = 50
 
 
 @dataclass
-class Prepared:
+class Recording:
     """What one run of a case asks for, and what is known about the replies."""
 
     variant_dtype: torch.dtype
@@ -51,8 +49,8 @@ class Prepared:
     is_straight: bool = False
     """Whether what it asks for does not depend on what comes back, so that nobody has to ask in order to judge: the
     expectations alone may accept the run."""
-    relies_on: frozenset[int] = frozenset()
-    """The numbers of the runs that stand for this one as long as they all pass."""
+    repeats: frozenset[int] = frozenset()
+    """The numbers of the runs that together show all that this one can: it is asked for after them."""
 
     def met(self, replies: Iterable[tuple[Header | None, Payload]]) -> bool:
         """Whether these replies, with their payloads, are those of a passing answer."""
@@ -82,27 +80,12 @@ class Prepared:
         return (exchange.want, exchange.want_grads) if exchange.compared else None
 
 
-@dataclass(frozen=True)
-class Joint:
-    """A run in the place of two of the same case: in one dtype and on the device at once. If it passes, both do."""
-
-    run: Run
-    ready: Prepared
-    stands_for: frozenset[int]
-
-    def again(self) -> Ready:
-        """Return the run, for another answer."""
-        run = self.run
-        return Run(CaseOutcome(run.outcome.case, run.outcome.variant), number=run.number, lane=DEVICE_LANE), self.ready
-
-
 class Plan:
     """All runs of a kata's cases with the inputs of one seed."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self.runs: list[Prepared] = []
-        self.joints: list[Joint] = []
+        self.runs: list[Recording] = []
         self.lanes: dict[int, str] = {}
         self.ahead: dict[str, list[Several]] = {}
         """What a grading asks for first, by lane."""
@@ -115,27 +98,12 @@ class Plan:
         for run in runs:
             self.runs.append(_prepared(run, grading, stand_in))
             yield
-        for halved, on_device in self._choose(runs):
-            variant = dataclasses.replace(on_device.outcome.variant, dtype=halved.outcome.variant.dtype)
-            both = Run(CaseOutcome(on_device.outcome.case, variant), number=len(runs) + len(self.joints) + 1)
-            ready = _prepared(both, grading, stand_in)
-            if ready.is_straight:
-                self.joints.append(Joint(both, ready, frozenset((halved.number, on_device.number))))
-            yield
-        alone, joints = self.jointly(parted(runs, self)[0])
-        asked = [*alone, *(pair for pair, _parts in joints)]
+        self._choose(runs)
+        asked = parted(runs, self)[0]
         self.lanes = balanced(asked)
         for lane, group in together(asked, lambda run: self.lanes[run.number]):
             self.ahead.setdefault(lane, []).append(self.several(group))
             yield
-
-    def jointly(self, runs: list[Ready]) -> tuple[list[Ready], list[tuple[Ready, list[Ready]]]]:
-        """Part these runs into those to be made by themselves and joint ones, each with those it stands for."""
-        by_number = {run.number: (run, ready) for run, ready in runs}
-        joints = [joint for joint in self.joints if joint.stands_for <= by_number.keys()]
-        saved = {number for joint in joints for number in joint.stands_for}
-        alone = [pair for pair in runs if pair[0].number not in saved]
-        return alone, [(joint.again(), [by_number[number] for number in joint.stands_for]) for joint in joints]
 
     def several(self, runs: list[Ready]) -> Several:
         """Return all that these runs ask for in one message; those that answers have in common are kept."""
@@ -147,45 +115,22 @@ class Plan:
             self._several[key] = several
         return several
 
-    def _choose(self, runs: list[Run]) -> list[tuple[Run, Run]]:
-        """Among the derived runs of a variant, let some stand for the others.
-
-        Returns the pairs of these that can be made in one.
-        """
+    def _choose(self, runs: list[Run]) -> None:
+        """Among the derived runs of a variant, let some come first: the others repeat what they show."""
         variants: dict[tuple[str, str], dict[int, list[Exchange]]] = {}
-        for index, (run, ready) in enumerate(zip(runs, self.runs, strict=True)):
-            if ready.is_known and not ready.is_special and run.outcome.family != run.outcome.case.family:
-                variants.setdefault(run.variant, {})[index] = ready.exchanges
-        pairs: list[tuple[Run, Run]] = []
-        for variant, members in sorted(variants.items(), key=lambda item: item[0] == JOINT[1]):  # after its partner
-            beside: frozenset[int] = frozenset()
-            if variant == JOINT[1]:
-                pairs = self._pairs(runs, members)
-                beside = frozenset(on_device.number - 1 for _halved, on_device in pairs)
-            found = chosen(members, DEPTHS.get(variant, Depth.MAGNITUDE), beside)
-            for index in members:
-                self.runs[index].relies_on = (
-                    frozenset() if index in found else frozenset(number + 1 for number in found)
-                )
-        return pairs
-
-    def _pairs(self, runs: list[Run], members: dict[int, list[Exchange]]) -> list[tuple[Run, Run]]:
-        """Return the runs of the first joint variant that have to be made, each with that of the other one."""
-        here = {runs[index].outcome.case.stream: runs[index] for index in members}
-        pairs: list[tuple[Run, Run]] = []
-        for run, ready in zip(runs, self.runs, strict=True):
-            other = here.get(run.outcome.case.stream)
-            if run.variant != JOINT[0] or other is None or ready.relies_on or not ready.is_straight:
-                continue
-            if other.outcome.variant.dtype == torch.float32 and not any(map(shares_memory, ready.exchanges)):
-                pairs.append((run, other))
-        return pairs
+        for index, (run, recording) in enumerate(zip(runs, self.runs, strict=True)):
+            if recording.is_known and not recording.is_special and not run.is_main:
+                variants.setdefault(run.variant, {})[index] = recording.exchanges
+        for variant, members in variants.items():
+            found = chosen(members, DEPTHS.get(variant, Depth.MAGNITUDE))
+            for index in members.keys() - found:
+                self.runs[index].repeats = frozenset(number + 1 for number in found)
 
 
 class Replies:
     """Gives a run of a case the replies that are in already; where it asks for something else, all is lost."""
 
-    def __init__(self, lane: Lane, prepared: Prepared, tickets: list[Ticket]) -> None:
+    def __init__(self, lane: Lane, prepared: Recording, tickets: list[Ticket]) -> None:
         self._lane, self._exchanges, self._tickets = lane, prepared.exchanges, tickets
         self._at = 0
 
@@ -234,15 +179,15 @@ def runs_of(cases: list[Case], families: tuple[str, ...], device: str = "") -> l
     return runs
 
 
-def _prepared(run: Run, grading: Grading, stand_in: Local) -> Prepared:
+def _prepared(run: Run, grading: Grading, stand_in: Local) -> Recording:
     outcome = run.outcome
     case, variant = outcome.case, outcome.variant
     if case.trains:  # nobody is kept waiting for a training that nobody asked for
-        return Prepared(variant.dtype)
+        return Recording(variant.dtype)
     rehearsal = _Rehearsal(stand_in)
     check = Check(grading, variant, Numbers(grading.seed, f"weights of {case.stream}"), rehearsal, run.number)
     check.judges = False
-    result = Prepared(variant.dtype, rehearsal.messages, check.exchanges)
+    result = Recording(variant.dtype, rehearsal.messages, check.exchanges)
     if variant.compares_values:
         result.agreements = check.agreements
     try:

@@ -13,7 +13,7 @@ from grader.catalog import FAMILIES
 from grader.judge.cases import CaseOutcome
 from grader.text import clean
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 LONGEST_PRINT: Final = 2000
 
 
@@ -27,7 +27,7 @@ def case_document(case: CaseOutcome, source: str, filename: str) -> dict[str, An
         "title": case.title,
         "about": case.case.about,
         "outcome": case.outcome,
-        "kind": failure.kind if failure else "",
+        "kind": failure.kind if failure else case.skipped or "",
         "message": clean(failure.message, 1000) if failure else case.reason,
         "where": f"{filename}:{line}" if line else "",
         "line": _line_of(source, line),
@@ -37,17 +37,21 @@ def case_document(case: CaseOutcome, source: str, filename: str) -> dict[str, An
         ]
         if case.check
         else [],
-        "relied": case.relied,
         "printed": clean(case.printed, LONGEST_PRINT),
         "seconds": round(case.seconds, 4),
     }
 
 
-def verdict(outcomes: Iterable[CaseOutcome]) -> str:
-    """Return the verdict of a grading: something passed and nothing failed, or not."""
+def verdict(outcomes: Iterable[CaseOutcome], total: int) -> str:
+    """Return the verdict of a grading that was to decide so many cases: the only place where one is said.
+
+    It is "passed" where every one of them ran, whole, and passed. What is excused is excused by the machine; whatever
+    was skipped, left out or lost for another reason is a failure.
+    """
     outcomes = list(outcomes)
-    passed = any(case.outcome == "passed" for case in outcomes)
-    return "passed" if passed and all(case.outcome in ("passed", "skipped") for case in outcomes) else "failed"
+    decided = [case for case in outcomes if case.skipped != "machine"]
+    passed = bool(decided) and len(outcomes) == total and all(case.outcome == "passed" for case in decided)
+    return "passed" if passed else "failed"
 
 
 def families(outcomes: Iterable[CaseOutcome]) -> dict[str, dict[str, int]]:

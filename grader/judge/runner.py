@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
-from grader.judge.cases import Case, CaseOutcome, Run
+from grader.judge.cases import Case, CaseOutcome, Run, Skipped
 from grader.judge.check import Check
+from grader.judge.evidence import Evidence
 from grader.judge.failure import Failure
 from grader.judge.grading import Grading
-from grader.judge.lanes import Backend, Lane
+from grader.judge.lanes import MOST_RESTARTS, Backend, Lane
 from grader.judge.numbers import Numbers
-from grader.judge.plan import Plan, Prepared, Replies
-from grader.judge.sequence import Ready, fails, few, order, parted, together
+from grader.judge.plan import Plan, Recording, Replies
+from grader.judge.sequence import Ready, fails, few, parted, together
 from grader.judge.variant import Twin
 from grader.language import _
 from grader.sandbox.observe import SIMULATED
@@ -21,189 +22,141 @@ from grader.sandbox.sentences import in_words
 from grader.sandbox.tickets import Lost
 
 RUNS_AHEAD: Final = 12
-MOST_RESTARTS: Final = 20
+FAILS_WITHOUT_RUNNING: Final = ("left-out", "unasked")
 
 
 class Runner:
     """Runs cases against the answer, ahead of their judgement."""
 
-    def __init__(self, grading: Grading, on_outcome: Callable[[CaseOutcome], None]) -> None:
-        self._grading, self._on_outcome = grading, on_outcome
+    def __init__(
+        self,
+        grading: Grading,
+        on_outcome: Callable[[CaseOutcome], None],
+        plan: Plan | None = None,
+        on_confirming: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Start with what was prepared, if anything was.
+
+        ``on_confirming`` is called when all that shows something new has passed and the rest of the cases begins.
+        """
+        self._grading, self._on_outcome, self._plan = grading, on_outcome, plan
+        self._on_confirming = on_confirming
         self._open: deque[Run] = deque()
         self._first: Check | None = None
         self._case: Case | None = None
 
-    def run(self, runs: list[Run]) -> None:
-        """Ask for one run after the other, and judge the oldest ones that are open."""
-        trainings = [run for run in runs if run.outcome.case.trains]
-        quick = [run for run in runs if run not in trainings]
-        for run in quick:
-            self._run(run)
-        self._finish_all()
-        self._train(trainings, quick)
+    def run(self, runs: list[Run], *, patiently: bool = False) -> None:
+        """Run all of these, or as many as it takes to know that the answer fails, and in what.
 
-    def _train(self, trainings: list[Run], others: list[Run]) -> None:
-        """Run the cases that train a module, unless another one has failed: that one says more, and at once."""
-        for run in trainings:
-            if any(outcome.failure is not None for other in others for outcome in other.outcomes):
-                run.outcome.outcome = "skipped"
-                run.outcome.reason = _("nothing is trained before all other cases pass")
-                self._on_outcome(run.outcome)
-            else:
-                self._run(run)
-                self._finish_all()
-
-    def _finish_all(self) -> None:
-        while self._open:
-            self._finish(self._open.popleft())
-
-    def replay(self, runs: list[Run], plan: Plan, *, patiently: bool) -> None:
-        """Ask for all that was prepared for these runs at once, and judge the replies as they come.
-
-        ``patiently``: what is derived waits for its cases, and many runs need not be asked for.
+        ``patiently``: what is derived waits for its cases, and few of an answer that has failed have to be asked for.
         """
         trainings = [run for run in runs if run.outcome.case.trains]
-        runs = [run for run in runs if run not in trainings]
+        others = [run for run in runs if run not in trainings]
+        if self._plan is None:
+            for run in others:
+                self._run(run)
+            self._finish_all()
+        else:
+            self._run_prepared(others, self._plan, patiently=patiently)
+        self._train(trainings, others)
+
+    def _run_prepared(self, runs: list[Run], plan: Plan, *, patiently: bool) -> None:
+        """Ask first for the runs that show something new; where they all pass, for every other one, too."""
         mains = {run.outcome.case.stream: run for run in runs if run.is_main}
         ahead, left = parted(runs, plan)
         certain = False
         if patiently:
             self._ask_and_judge([pair for pair in ahead if pair[0].is_main], plan)
-            certain = any(main.outcome.outcome != "passed" for main in mains.values())
+            certain = _any_fails(mains.values())
             ahead = [pair for pair in ahead if not pair[0].is_main]
             if certain:
                 ahead, left = few(ahead, left, mains)
-        self._ask_and_judge_jointly(ahead, plan, mains)
+        self._ask_and_judge(ahead, plan)
+        if _any_fails(runs):
+            left = self._left_in_doubt(ahead, left, mains, certain=certain)
+        elif left:
+            self._on_confirming()
+        self._ask_and_judge(left, plan)
+        self._finish_all()
+
+    def _train(self, trainings: list[Run], others: list[Run]) -> None:
+        """Run the cases that train a module, unless another one has failed: that one says more, and at once."""
+        for run in trainings:
+            if _any_fails(others):
+                self._skip(run, "untrained", _("nothing is trained before all other cases pass"))
+            else:
+                self._run(run)
+                self._finish_all()
+
+    def _left_in_doubt(
+        self, asked: list[Ready], left: list[Ready], mains: dict[str, Run], *, certain: bool
+    ) -> list[Ready]:
+        """Leave out the runs that nobody needs in order to know in what the answer fails; returns the others."""
         evidence: dict[tuple[str, str], list[Run]] = {}
-        for run, _ready in ahead:
+        for run, _recording in asked:
             if not run.is_main:
                 evidence.setdefault(run.variant, []).append(run)
-        doubtful = [pair for pair in left if not self._decided(pair[0], mains, evidence, certain=certain)]
-        self._ask_and_judge(doubtful, plan)
-        self._finish_all()
-        self._train(trainings, runs)
-
-    def _ask_and_judge_jointly(self, runs: list[Ready], plan: Plan, mains: dict[str, Run]) -> None:
-        """Make one run in the place of two where the plan has one.
-
-        If it does not pass, or its case does not, both of them are made after all.
-        """
-        if self._grading.answer.load_failure is not None:
-            self._ask_and_judge(runs, plan)
-            return
-        alone, joints = plan.jointly(runs)
-        self._ask([*alone, *(pair for pair, _parts in joints)], plan)
-        self._judge_all(alone)
-        apart: list[Ready] = []
-        for (run, ready), parts in joints:
-            if not fails(mains.get(run.outcome.case.stream)) and self._passes(run, ready):
-                for part, part_ready in parts:
-                    part.outcome.prepared, part.outcome.tickets = part_ready, run.outcome.tickets
-                    self._close(part)
+        doubtful: list[Ready] = []
+        for pair in left:
+            if _is_decided(pair[0], mains, evidence, certain=certain):
+                self._skip(pair[0], "unasked", _("not run: it repeats other cases, and the answer has failed already"))
             else:
-                apart += parts
-        self._ask_and_judge(sorted(apart, key=order), plan)
+                doubtful.append(pair)
+        return doubtful
+
+    # --- prepared
 
     def _ask_and_judge(self, runs: list[Ready], plan: Plan) -> None:
         if self._grading.answer.load_failure is None:
             self._ask(runs, plan)
-            self._judge_all(runs)
+            for run, recording in runs:
+                if not self._skips(run):
+                    self._judge(run, recording)
         else:  # there is nobody to ask
-            for run, _ready in runs:
+            for run, _recording in runs:
                 self._run(run)
 
     def _ask(self, runs: list[Ready], plan: Plan) -> None:
-        answer = self._grading.answer
         lanes: set[Lane] = set()
         for lane, group in together(runs, self._lane):
-            if any(run.outcome.variant.device == SIMULATED for run, _ready in group):
-                answer.ask_for_device()
-            messages = [message for _run, ready in group for message in ready.messages]
+            messages = [message for _run, recording in group for message in recording.messages]
             one_by_one = len(messages) == 1 or lane.is_in_doubt
             asked = map(lane.send, messages) if one_by_one else iter(lane.send_together(plan.several(group)))
-            for run, ready in group:
-                run.outcome.tickets = [next(asked) for _message in ready.messages]
+            for run, recording in group:
+                run.outcome.evidence = Evidence(recording, [next(asked) for _message in recording.messages])
             lanes.add(lane)
         for lane in lanes:
             lane.flush()
 
-    def _lane(self, run: Run) -> Lane:
-        return self._grading.answer.lane(run.outcome.family, run.lane)
-
-    def _judge_all(self, runs: list[Ready]) -> None:
-        for run, ready in runs:
-            if not self._skips(run):
-                self._judge(run, ready)
-
-    def _decided(
-        self, run: Run, mains: dict[str, Run], evidence: dict[tuple[str, str], list[Run]], *, certain: bool
-    ) -> bool:
-        """Decide a run by those of its variant that were asked for, unless they leave doubt.
-
-        Where the verdict is ``certain``, a case that has failed is not asked whether it does so in a variant, too.
-        """
-        main, chosen = mains.get(run.outcome.case.stream), evidence.get(run.variant, [])
-        failed = [other for other in chosen if other.outcome.outcome != "passed"]
-        if fails(main) and (failed or certain):  # as expected: it is no new fact that it fails in this variant, too
-            assert main is not None
-            run.follow(main.outcome)
-        elif (
-            chosen
-            and not fails(main)
-            and all(fails(mains.get(other.outcome.case.stream)) for other in failed)
-            and (main is not None or not failed)
-        ):
-            run.follow(None)
-        else:
-            return False
-        self._close(run)
-        return True
-
-    # --- prepared
-
-    def _judge(self, run: Run, ready: Prepared) -> None:
-        outcome = run.outcome
-        lane = self._lane(run)
-        if self._passes(run, ready):
-            self._passed(run, ready, lane)
-        elif ready.is_straight:
-            outcome.check, outcome.missed = self._asked(run, ready, lane), ready
+    def _judge(self, run: Run, recording: Recording) -> None:
+        evidence, lane = run.outcome.evidence, self._lane(run)
+        if _passes(evidence, recording, lane):
+            evidence.rejudge = lambda: self._rejudged(run, recording, lane)
+            self._close(run)
+        elif recording.is_straight:
+            evidence.check = self._asked(run, recording, lane)
             self._finish(run)
-        elif self._begin(run, Replies(lane, ready, outcome.tickets), ready):
+        elif self._begin(run, Replies(lane, recording, evidence.tickets), recording):
             self._finish(run)
         else:
             self._close(run)
 
-    def _passes(self, run: Run, ready: Prepared) -> bool:
-        """Whether all replies are those of a passing answer, at a glance."""
-        lane, tickets = self._lane(run), run.outcome.tickets
-        return (
-            ready.is_straight
-            and all(map(lane.answered, tickets))
-            and ready.met((ticket.reply, ticket.payload) for ticket in tickets)
-        )
+    def _rejudged(self, run: Run, recording: Recording, lane: Lane) -> Check:
+        check = self._asked(run, recording, lane)
+        check.settle()
+        self._grading.reference.release(check.handles)
+        return check
 
-    def _passed(self, run: Run, ready: Prepared, lane: Lane) -> None:
-        main = run.outcome
-
-        def recall() -> Check:
-            check = self._asked(run, ready, lane)
-            check.settle()
-            self._grading.reference.release(check.handles)
-            return check
-
-        main.recall, main.prepared = recall, ready
-        for outcome in run.outcomes:
-            if outcome is not main:
-                outcome.recall = lambda: main.checked  # type: ignore[assignment]
-        self._close(run)
-
-    def _asked(self, run: Run, ready: Prepared, backend: Backend) -> Check:
+    def _asked(self, run: Run, recording: Recording, backend: Backend) -> Check:
         """Return the check of a straight run that was asked for: what is left to do is to judge."""
-        check = self._check(run, backend, ready)
-        check.exchanges, check.agreements = ready.asked_with(run.outcome.tickets), ready.agreements
+        check = self._check(run, backend, recording)
+        check.exchanges = recording.asked_with(run.outcome.evidence.tickets)
+        check.agreements = recording.agreements
         check.handles = [exchange.header["handle"] for exchange in check.exchanges if exchange.header["op"] == "build"]
         return check
+
+    def _lane(self, run: Run) -> Lane:
+        return self._grading.answer.lane(run.outcome.family, run.lane)
 
     # --- one by one
 
@@ -223,22 +176,28 @@ class Runner:
         while self._open and (lane.careful or len(self._open) > RUNS_AHEAD):
             self._finish(self._open.popleft())
 
+    def _finish_all(self) -> None:
+        while self._open:
+            self._finish(self._open.popleft())
+
     def _skips(self, run: Run) -> bool:
         """Skip a run on the simulated device where there is none, and all that follows too many deaths."""
-        answer, outcome = self._grading.answer, run.outcome
+        answer = self._grading.answer
         if answer.is_hopeless:
             sentence = _("your code has ended its process in {count} cases; the others are left out")
             if answer.timeouts:
                 sentence = _("your code ran out of time or ended its process in {count} cases; the others are left out")
-            reason = sentence.format(count=answer.deaths)
-        elif outcome.variant.device == SIMULATED and (problem := answer.device_problem()):
+            self._skip(run, "left-out", sentence.format(count=answer.deaths))
+            return True
+        if run.outcome.variant.device == SIMULATED and (problem := answer.device_problem()):
             reason = _("the simulated device does not work here: {problem}").format(problem=in_words(problem))
-        else:
-            return False
-        for shown in run.outcomes:
-            shown.outcome, shown.reason = "skipped", reason
-            self._on_outcome(shown)
-        return True
+            self._skip(run, "machine", reason)
+            return True
+        return False
+
+    def _skip(self, run: Run, why: Skipped, reason: str) -> None:
+        run.skip(why, reason)
+        self._close(run)
 
     def _check(self, run: Run, backend: Backend, twin: Twin | None) -> Check:
         grading, case = self._grading, run.outcome.case
@@ -249,14 +208,14 @@ class Runner:
         """Run the function of the case. Returns whether something is left to be judged."""
         grading, outcome = self._grading, run.outcome
         for _attempt in range(MOST_RESTARTS):
-            outcome.check = self._check(run, backend, twin)
+            check = outcome.evidence.check = self._check(run, backend, twin)
             try:
-                outcome.case.function(outcome.check, Numbers(grading.seed, outcome.case.stream))
+                outcome.case.function(check, Numbers(grading.seed, outcome.case.stream))
             except Failure as failure:
                 outcome.fail(failure)
                 return False
             except Lost:
-                grading.reference.release(outcome.check.handles)
+                grading.reference.release(check.handles)
                 backend, twin = self._lane(run), None
                 continue
             return True
@@ -283,3 +242,32 @@ class Runner:
             self._on_outcome(outcome)
         if run.outcome.check is not None:
             self._grading.reference.release(run.outcome.check.handles)
+
+
+def _any_fails(runs: Iterable[Run]) -> bool:
+    """Whether something is known already that makes the answer fail."""
+    outcomes = (outcome for run in runs for outcome in run.outcomes)
+    return any(outcome.failure is not None or outcome.skipped in FAILS_WITHOUT_RUNNING for outcome in outcomes)
+
+
+def _passes(evidence: Evidence, recording: Recording, lane: Lane) -> bool:
+    """Whether all replies are those of a passing answer, at a glance."""
+    return (
+        recording.is_straight
+        and all(map(lane.answered, evidence.tickets))
+        and recording.met((ticket.reply, ticket.payload) for ticket in evidence.tickets)
+    )
+
+
+def _is_decided(run: Run, mains: dict[str, Run], evidence: dict[tuple[str, str], list[Run]], *, certain: bool) -> bool:
+    """Whether the runs of its variant that were asked for leave no doubt what this one would show.
+
+    Where the verdict is ``certain``, a case that has failed is not asked whether it does so in a variant, too.
+    """
+    main, asked = mains.get(run.outcome.case.stream), evidence.get(run.variant, [])
+    failed = [other for other in asked if other.outcome.outcome != "passed"]
+    if fails(main):  # it would be no new fact that it fails in this variant, too
+        return bool(failed) or certain
+    if main is None and failed:
+        return False
+    return bool(asked) and all(fails(mains.get(other.outcome.case.stream)) for other in failed)

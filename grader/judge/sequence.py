@@ -10,7 +10,7 @@ from grader.judge.lanes import lane_of_family
 from grader.sandbox.keeper_line import LANES
 
 if TYPE_CHECKING:
-    from grader.judge.plan import Plan, Prepared
+    from grader.judge.plan import Plan, Recording
 
 OPERATIONS_TOGETHER: Final = 30
 """So many operations travel together: a message costs both sides more than what is in it."""
@@ -24,19 +24,19 @@ WORK_OF_OTHERS: Final = 5
 GOES_ANYWHERE: Final = ("grad", "dtype")
 """What may go to either lane. The cases themselves stay together: what one leaves behind another may meet."""
 
-Ready = tuple[Run, "Prepared"]
+Ready = tuple[Run, "Recording"]
 _Where = TypeVar("_Where", bound=Hashable)
 
 
 def parted(runs: list[Run], plan: Plan) -> tuple[list[Ready], list[Ready]]:
-    """Part the runs into those that are asked for ahead and those that rely on them."""
+    """Part the runs into those that are asked for ahead and those that repeat what they show."""
     numbers = {run.number for run in runs}
     for run in runs:
         run.lane = plan.lanes.get(run.number, "")
     ahead: list[Ready] = []
     left: list[Ready] = []
     for run, ready in sorted(((run, plan.runs[run.number - 1]) for run in runs), key=order):
-        if ready.relies_on and ready.relies_on <= numbers:
+        if ready.repeats and ready.repeats <= numbers:
             left.append((run, ready))
         else:
             ahead.append((run, ready))

@@ -17,24 +17,39 @@ FAMILIES = ("core", "mask", "dtype", "grad", "device", "contract", "cost")
 def outcome(family: str = "core", result: str = "passed", failure: Failure | None = None, **more) -> CaseOutcome:
     """Return what happened in one case."""
     case = Case(more.pop("name", "test_some_thing"), more.pop("parameters", ""), "Why.", family, 0, print)
-    return CaseOutcome(case, Variant(family, more.pop("label", "")), result, failure, **more)
+    return CaseOutcome(case, Variant(family, more.pop("label", "")), result, failure, **{"skipped": None} | more)
 
 
 @pytest.mark.parametrize(
     ("outcomes", "verdict"),
     [
         (["passed"], "passed"),
-        (["passed", "skipped"], "passed"),
         (["passed", "failed"], "failed"),
         (["passed", "timeout"], "failed"),
         (["passed", "crashed"], "failed"),
-        (["skipped"], "failed"),
         ([], "failed"),
     ],
 )
 def test_verdict(outcomes: list[str], verdict: str) -> None:
-    """Something passed and nothing failed, or not: where nothing ran, nothing passed."""
-    assert report.verdict(outcome(result=result) for result in outcomes) == verdict
+    """Every case ran and passed, or the answer fails: where nothing ran, nothing passed."""
+    assert report.verdict([outcome(result=result) for result in outcomes], len(outcomes)) == verdict
+
+
+@pytest.mark.parametrize(
+    ("skipped", "verdict"),
+    [("machine", "passed"), ("lost", "failed"), ("left-out", "failed"), ("unasked", "failed"), ("untrained", "failed")],
+)
+def test_a_case_that_did_not_run(skipped: str, verdict: str) -> None:
+    """The machine alone excuses a case, and never all of them."""
+    left = outcome(result="skipped", skipped=skipped)
+    assert report.verdict([outcome(), left], 2) == verdict
+    assert report.verdict([left, left], 2) == "failed"
+
+
+def test_a_case_of_which_nothing_was_heard() -> None:
+    """As many outcomes as there are cases, or nobody has passed."""
+    assert report.verdict([outcome()], 2) == "failed"
+    assert CaseOutcome(outcome().case, Variant("core")).outcome == "skipped"
 
 
 def test_families() -> None:
@@ -68,7 +83,6 @@ def test_a_passed_case() -> None:
             "line": "",
             "call": "",
             "remarks": [],
-            "relied": False,
             "printed": "",
             "seconds": 0.0,
         },
