@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import socket
 import subprocess
@@ -274,18 +273,14 @@ def folder_for_temporary_files() -> str:
 def start(settings: dict[str, Any], fds: dict[str, int], *, quiet: bool = True) -> subprocess.Popen[bytes]:
     """Start a server; ``quiet``: nobody will read what it says when it fails."""
     debug = {"KATA_DEBUG": "1"} if os.environ.get("KATA_DEBUG") else {}
-    return subprocess.Popen(
-        [
-            *(sys.executable, "-I", "-c", launch.BOOTSTRAP, "server"),
-            *(json.dumps({"settings": settings, "fds": fds}), launch.PACKAGE_ROOT),
-        ],
+    return launch.spawn(
+        "server",
+        {"settings": settings, "fds": fds},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=None if debug else subprocess.DEVNULL if quiet else subprocess.PIPE,
-        pass_fds=tuple(fds.values()),
         env=launch.bare_environment(settings["tmp"]) | debug,
         cwd="/",
-        start_new_session=True,
     )
 
 

@@ -145,6 +145,22 @@ def test_with_process_isolation_alone(name: str, bare: Session, workspace: Path)
     assert report["sandbox_gaps"]
 
 
+def test_a_long_answer_in_fresh_processes(fresh: Session) -> None:
+    """An answer of 900 KB is graded where each process is a fresh one, and stands in no process's arguments."""
+    from grader import catalog
+
+    kata = catalog.find("masked-softmax")
+    mark = "a mark of its own in a long answer"
+    source = kata.reference() + "".join(f"# {number} {mark}\n" for number in range(22_000))
+    seen: list[str] = []
+    report = fresh.grade(
+        Request(kata.id, source, kata.filename, case="core/"), lambda _event: seen.extend(processes_with(mark))
+    )
+    assert len(source) > 900_000
+    assert report["verdict"] == "passed"
+    assert seen == []
+
+
 @pytest.mark.parametrize(
     "name", ["loop_python", "os_exit", "segfault", "forged_reply", "patched_comparisons", "pytest_skip"]
 )

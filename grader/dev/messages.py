@@ -6,14 +6,18 @@
 from __future__ import annotations
 
 import ast
+import datetime as dt
 import inspect
-import struct
+import io
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from string import Formatter
 from typing import Final
+
+from babel.messages import mofile, pofile
+from babel.messages.catalog import Catalog
 
 from grader.language import CATALOGUES, DOMAIN, LANGUAGES
 
@@ -22,9 +26,9 @@ SPOKEN: Final = ("_", "marked", "plural")
 CLICK: Final = "click"
 """Where a sentence comes from that click hands to gettext itself; such entries are kept by hand."""
 
-_HEADER: Final = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n"{plural}\\n"\n'
-_PLURAL: Final = {"zh": "Plural-Forms: nplurals=1; plural=0;"}
-_MAGIC: Final = 0x950412DE
+_AUTHORS: Final = "The kata authors"
+_DATE: Final = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+"""Babel puts dates into the head of a catalogue; the history of the repository knows them better."""
 
 Key = tuple[str, ...]
 """One sentence, or its two forms for one and many."""
@@ -55,35 +59,52 @@ def catalogue(lang: str) -> Path:
 
 
 def read(file: Path) -> dict[Key, Entry]:
-    """Read a .po file as `write` writes it."""
-    blocks = file.read_text(encoding="utf-8").strip().split("\n\n")[1:] if file.is_file() else []
-    return dict(map(_entry, blocks))
+    """Read a .po file."""
+    if not file.is_file():
+        return {}
+    with file.open("rb") as stream:
+        found = pofile.read_po(stream)
+    entries: dict[Key, Entry] = {}
+    for message in found:
+        if message.id:
+            key = (message.id,) if isinstance(message.id, str) else tuple(map(str, message.id))
+            text = message.string if isinstance(message.string, str) else (message.string or [""])[0]
+            entries[key] = Entry(text, tuple(name for name, _line in message.locations))
+    return entries
 
 
 def write(file: Path, entries: dict[Key, Entry], lang: str) -> None:
     """Write a .po file."""
-    blocks = [_HEADER.format(plural=_PLURAL[lang])]
-    for key, entry in entries.items():
-        lines = [f"#: {name}" for name in entry.files]
-        lines += [f"{word} {_quoted(text)}" for word, text in zip(("msgid", "msgid_plural"), key, strict=False)]
-        lines.append(f"{'msgstr[0]' if len(key) > 1 else 'msgstr'} {_quoted(entry.text)}")
-        blocks.append("\n".join(lines) + "\n")
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("\n".join(blocks), encoding="utf-8")
+    with file.open("wb") as stream:
+        pofile.write_po(stream, _catalog(entries, lang), width=0, omit_header=True, include_lineno=False)
 
 
 def compiled(entries: dict[Key, Entry], lang: str) -> bytes:
-    """Return the .mo file: a table of sentences and one of translations, sorted, as gettext reads them."""
-    texts = {"": f"Content-Type: text/plain; charset=UTF-8\n{_PLURAL[lang]}\n"}
-    texts |= {"\0".join(key): entry.text for key, entry in entries.items() if entry.text}
-    pairs = sorted((key.encode(), text.encode()) for key, text in texts.items())
-    start = 7 * 4
-    offset = start + 16 * len(pairs)
-    tables = data = b""
-    for text in (*(pair[0] for pair in pairs), *(pair[1] for pair in pairs)):
-        tables += struct.pack("<II", len(text), offset + len(data))
-        data += text + b"\0"
-    return struct.pack("<7I", _MAGIC, 0, len(pairs), start, start + 8 * len(pairs), 0, offset) + tables + data
+    """Return the .mo file, as gettext reads it."""
+    stream = io.BytesIO()
+    mofile.write_mo(stream, _catalog(entries, lang))
+    return stream.getvalue()
+
+
+def _catalog(entries: dict[Key, Entry], lang: str) -> Catalog:
+    """Return what Babel writes; nothing in it tells when, so that equal entries give equal files."""
+    catalog = Catalog(
+        locale=lang,
+        project=DOMAIN,
+        version="-",
+        copyright_holder=_AUTHORS,
+        msgid_bugs_address="-",
+        last_translator=_AUTHORS,
+        language_team=_AUTHORS,
+        creation_date=_DATE,
+        revision_date=_DATE,
+        fuzzy=False,
+    )
+    for key, entry in entries.items():
+        places = [(name, 0) for name in entry.files]
+        catalog.add(key if len(key) > 1 else key[0], (entry.text,) if len(key) > 1 else entry.text, places)
+    return catalog
 
 
 def problems(lang: str) -> Iterator[str]:
@@ -142,30 +163,6 @@ def _help_texts(call: ast.Call) -> Iterator[str]:
 def _makes_a_command(decorator: ast.expr) -> bool:
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
     return isinstance(called, ast.Attribute) and called.attr in ("command", "group")
-
-
-def _entry(block: str) -> tuple[Key, Entry]:
-    files: list[str] = []
-    texts: list[tuple[str, str]] = []
-    for line in block.splitlines():
-        if line.startswith("#: "):
-            files.append(line[3:])
-        elif line.startswith('"'):
-            word, text = texts[-1]
-            texts[-1] = (word, text + ast.literal_eval(line))
-        else:
-            word, _space, quoted = line.partition(" ")
-            texts.append((word, ast.literal_eval(quoted)))
-    key = tuple(text for word, text in texts if word.startswith("msgid"))
-    return key, Entry(texts[-1][1], tuple(files))
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    if "\n" not in text:
-        return f'"{escaped}"'
-    lines = escaped.replace("\n", "\\n\n").splitlines()
-    return "\n".join(['""', *(f'"{line}"' for line in lines)])
 
 
 def main() -> int:

@@ -11,8 +11,9 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import IO, Any, Final, Literal
 
 from grader.sandbox import limits
 
@@ -25,9 +26,9 @@ ROLES: Final = {
     "guest": "grader.sandbox.guest",
 }
 PACKAGE_ROOT: Final = str(Path(__file__).resolve().parent.parent.parent)
-BOOTSTRAP: Final = (
-    "import sys, json; role, text, root = sys.argv[1:]; sys.path.insert(0, root); "
-    "from grader.server.launch import enter; enter(role, json.loads(text))"
+_BOOTSTRAP: Final = (
+    "import sys, json; role, handed, root = sys.argv[1:]; sys.path.insert(0, root); "
+    "from grader.server.launch import enter; enter(role, int(handed))"
 )
 
 Fds = dict[str, int]
@@ -61,18 +62,39 @@ def start(model: Model, role: str, settings: dict[str, Any], fds: Fds, environme
 
 def _spawn(role: str, settings: dict[str, Any], fds: Fds, environment: dict[str, str]) -> int:
     passed = {name: fd for name, fd in fds.items() if name not in ("stdout", "stderr")}
-    text = json.dumps({"settings": settings, "fds": passed})
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-c", BOOTSTRAP, role, text, PACKAGE_ROOT],
+    debug = {"KATA_DEBUG": "1"} if os.environ.get("KATA_DEBUG") else {}
+    process = spawn(
+        role,
+        {"settings": settings, "fds": passed},
         stdin=subprocess.DEVNULL,
         stdout=fds.get("stdout", subprocess.DEVNULL),
-        stderr=fds.get("stderr", None if os.environ.get("KATA_DEBUG") else subprocess.DEVNULL),
-        pass_fds=tuple(passed.values()),
-        env=environment | ({"KATA_DEBUG": "1"} if os.environ.get("KATA_DEBUG") else {}),
-        start_new_session=True,
+        stderr=fds.get("stderr", None if debug else subprocess.DEVNULL),
+        env=environment | debug,
     )
     process.returncode = 0  # reaped by its keeper through os.waitpid, never by Popen
     return process.pid
+
+
+def spawn(role: str, document: dict[str, Any], **more: Any) -> subprocess.Popen[bytes]:
+    """Start a role in a fresh interpreter and a session of its own.
+
+    The document travels in a file without a name: arguments have a limit, and everybody can read them.
+    """
+    with _file_without_a_name() as handed:
+        handed.write(json.dumps(document).encode())
+        handed.seek(0)
+        return subprocess.Popen(
+            [sys.executable, "-I", "-c", _BOOTSTRAP, role, str(handed.fileno()), PACKAGE_ROOT],
+            pass_fds=(handed.fileno(), *document["fds"].values()),
+            start_new_session=True,
+            **more,
+        )
+
+
+def _file_without_a_name() -> IO[bytes]:
+    if hasattr(os, "memfd_create"):  # a full disk is in nobody's way
+        return os.fdopen(os.memfd_create("kata"), "w+b")
+    return tempfile.TemporaryFile()
 
 
 def _fork(role: str, settings: dict[str, Any], fds: Fds, environment: dict[str, str]) -> int:
@@ -114,6 +136,8 @@ def _only(fds: Fds) -> Fds:
     return kept
 
 
-def enter(role: str, document: dict[str, Any]) -> None:
-    """Run a role in a fresh interpreter."""
+def enter(role: str, handed: int) -> None:
+    """Run a role in a fresh interpreter; its document is in the file with this descriptor."""
+    with open(handed, "rb") as file:
+        document = json.load(file)
     importlib.import_module(ROLES[role]).main(document["settings"], document["fds"])
