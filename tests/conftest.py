@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from grader.session import Session
+from grader.client.session import Session
 from grader.text import clean
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from grader import catalog
-from grader.session import Request, Session
+from grader.client.session import Request, Session
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO = ROOT / "tests" / "demo" / "mha.py"

@@ -13,10 +13,10 @@ import pytest
 
 from grader import catalog
 from grader.catalog import Kata
+from grader.client.session import Request, Session
 from grader.debug.plant import Bank, Planted, plant, sound_text
 from grader.errors import TooFewMistakes
-from grader.judge.mistakes import load
-from grader.session import Request, Session
+from grader.judge.explain.mistakes import load
 
 KATAS = list(catalog.katas().values())
 UNGRADED = 15

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.client import standing
+from grader.client.session import Request, Session
 from grader.sandbox import landlock, limits
-from grader.server import warm
-from grader.session import Request, Session
 
 HOSTILE = sorted((Path(__file__).parent / "hostile").glob("*.py"))
 NAMES = [path.stem for path in HOSTILE]
@@ -62,8 +62,8 @@ def scratch_home(tmp_path_factory: pytest.TempPathFactory):
     home, before = tmp_path_factory.mktemp("scratch"), tempfile.tempdir
     tempfile.tempdir = str(home)
     yield home
-    for _path, server in warm.servers():
-        assert warm.ask(server, "stop") is not None
+    for _path, server in standing.servers():
+        assert standing.ask(server, "stop") is not None
     gone(lambda: processes_with(str(home)))
     assert list(home.glob("kata-sandbox-*")) == []
     tempfile.tempdir = before

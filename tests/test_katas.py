@@ -12,10 +12,10 @@ from contextlib import suppress
 import pytest
 
 from grader import catalog
+from grader.client.session import Request, Session
 from grader.dev import files
 from grader.dev.answers import Known, known_answers
-from grader.judge.mistakes import load
-from grader.session import Request, Session
+from grader.judge.explain.mistakes import load
 
 SEED = 2017
 """One seed for all: what fails here fails again. `kata dev check` draws others."""

@@ -7,12 +7,12 @@ import os
 import pytest
 
 from grader import catalog
+from grader.client.session import Request, Session
 from grader.dev.answers import known_answers
-from grader.judge.lanes import MOST_DEATHS
-from grader.judge.sequence import FEW_ARE_ENOUGH
+from grader.judge.runs.batches import FEW_ARE_ENOUGH
+from grader.judge.workers.answer import MOST_DEATHS
 from grader.sandbox import limits
 from grader.server.keeper import descendants
-from grader.session import Request, Session
 
 KATA = catalog.find("masked-softmax")
 SEED = 2017

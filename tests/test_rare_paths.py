@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader import catalog
-from grader.session import Request, Session
+from grader.client.session import Request, Session
 
 KATA = catalog.find("mha")
 SEED = 2017

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from grader import catalog
+from grader.client.session import Request, Session
 from grader.dev.answers import Known, known_answers
-from grader.session import Request, Session
 
 KATAS = {kata.id: kata for kata in catalog.katas().values() if "device" in kata.families}
 ANSWERS = [known for kata in KATAS.values() for known in known_answers(kata) if known.kind in ("mistake", "reference")]

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from grader import catalog
-from grader.judge.desk import MOST_WITHOUT_PLAN
+from grader.client.session import Request, Session
+from grader.judge.workbench import MOST_WITHOUT_PLAN
 from grader.sandbox import limits
 from grader.server.keeper import children
-from grader.session import Request, Session
 from tests.waiting import eventually
 
 KATA = catalog.find("masked-softmax")

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from grader.client import standing
 from grader.sandbox import limits
-from grader.server import warm
 from tests.test_interruptions import eventually, processes_of, scratch_folders
 
 CORRECT = "if not hasattr(x, 'dtype'): raise TypeError('no tensor')\nreturn x + x"
@@ -99,7 +99,7 @@ def test_a_server_that_is_dead_or_stuck_is_in_nobodys_way(tool, number: int, mon
     os.kill(pid, number)
     began = time.monotonic()
     grade(tool)
-    assert time.monotonic() - began < 2 * warm.START_SECONDS
+    assert time.monotonic() - began < 2 * standing.START_SECONDS
     if number == signal.SIGSTOP:
         os.kill(pid, signal.SIGCONT)
 
@@ -162,11 +162,11 @@ def test_a_socket_without_a_server_is_replaced(short: Path, monkeypatch: pytest.
         started.append(settings["idle_seconds"])
         listening.append(os.dup(fds["listener"]))
 
-    path = warm.address({})
+    path = standing.address({})
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(path))
     assert path.is_socket()
-    with warm.door({}, spawn) or pytest.fail("no door"):
+    with standing.door({}, spawn) or pytest.fail("no door"):
         pass
-    assert started == [warm.IDLE_SECONDS]
+    assert started == [standing.IDLE_SECONDS]
     os.close(listening[0])

@@ -111,7 +111,7 @@ def test_a_grading_that_cannot_be_prepared(made_up, monkeypatch: pytest.MonkeyPa
     def fails(*_arguments: object) -> set[int]:
         raise TypeError("what is this?")
 
-    monkeypatch.setattr("grader.judge.plan.chosen", fails)
+    monkeypatch.setattr("grader.judge.runs.plan.chosen", fails)
     assert made_up() == ["no grading can be prepared: TypeError: what is this?"]
 
 

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from grader import catalog
-from grader.judge import corpus
-from grader.judge.grading import SEED_OF_CALLS
-from grader.judge.mistakes import load
+from grader.client.session import Request, Session
+from grader.judge.contract import SEED_OF_CALLS
+from grader.judge.explain.mistakes import load
+from grader.kit import corpus
 from grader.sandbox.training import NoLossError, train
-from grader.session import Request, Session
 
 TRAINED = ("translate", "translate-rnn")
 ONE_CASE = "learns to translate"

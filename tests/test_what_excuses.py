@@ -12,9 +12,9 @@ from collections.abc import Iterator
 import pytest
 
 from grader import catalog
+from grader.client.session import Request, Session
 from grader.sandbox import limits
 from grader.server.keeper import children, descendants
-from grader.session import Request, Session
 
 KATA = catalog.find("masked-softmax")
 IGNORES_THE_MASK = """

@@ -12,7 +12,7 @@ from grader.language import _
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from grader import session
+    from grader.client import session
     from grader.debug.plant import Planted
 
 EXIT_CODES: Final = {"passed": 0, "failed": 1, "error": 3}
@@ -37,7 +37,7 @@ def graded(
     many: bool = False,
 ) -> dict[str, Any]:
     """Return the report. Raises UsageError, Cancelled, and GraderFailed for everything that is our own fault."""
-    from grader import session  # noqa: PLC0415 - commands that do not grade do without
+    from grader.client import session  # noqa: PLC0415 - commands that do not grade do without
 
     try:
         return grader.grade(request, on_event, many=many)

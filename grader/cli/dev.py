@@ -35,7 +35,7 @@ def check_command(app: App, kata: str | None, every: bool, seeds: int) -> None:
 
     Stub, reference, bank of mistakes, correct and wrong answers, texts and shape comments.
     """
-    from grader import session  # noqa: PLC0415 - starts torch
+    from grader.client import session  # noqa: PLC0415 - starts torch
 
     if not every and kata is None:
         raise UsageError(_("Name a kata, or use --all."))

@@ -94,7 +94,7 @@ def grade_command(
     source = app.answer(target.name, path)
     filename = shown(path or app.workspace.path(target.name))
 
-    from grader import session  # noqa: PLC0415 - after the errors that cost nothing
+    from grader.client import session  # noqa: PLC0415 - after the errors that cost nothing
 
     request = session.Request(
         kata=target.kata, source=source, filename=filename, seed=seed, case=case, device=device, lang=app.lang

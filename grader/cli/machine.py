@@ -49,7 +49,7 @@ def doctor_command(context: click.Context, as_json: bool) -> None:
 
 
 def _probed(lang: str) -> dict[str, Any]:
-    from grader import session  # noqa: PLC0415 - the only part that starts torch
+    from grader.client import session  # noqa: PLC0415 - the only part that starts torch
 
     try:
         with session.open() as grader:

@@ -22,7 +22,7 @@ from grader.seeds import fresh_seed
 from grader.text import shown
 
 if TYPE_CHECKING:
-    from grader import session
+    from grader.client import session
 
 Report = dict[str, Any]
 
@@ -76,7 +76,7 @@ def given(app: App, files: Sequence[Path], target_of: Callable[[Path], Target | 
 
 def grade_many(app: App, answers: Sequence[Answer], options: Options) -> int:
     """Grade all of them, show each as soon as it is done or all in the end, and return the highest of their codes."""
-    from grader import session  # noqa: PLC0415 - after the errors that cost nothing
+    from grader.client import session  # noqa: PLC0415 - after the errors that cost nothing
 
     texts = grouped(answers)
     jobs = min(options.jobs or _cores(), len(texts))
@@ -112,7 +112,7 @@ def grade_many(app: App, answers: Sequence[Answer], options: Options) -> int:
 
 def _outcomes(app: App, grader: "session.Session", copies: Copies, options: Options) -> list[Outcome]:
     """Grade one text, in a thread of the pool; nothing but a Cancelled is raised."""
-    from grader import session  # noqa: PLC0415 - it is there long since
+    from grader.client import session  # noqa: PLC0415 - it is there long since
 
     target = copies.first.target
     request = session.Request(

@@ -29,17 +29,19 @@ def server_command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def status_command(as_json: bool) -> None:
     """Tell which servers run, since when, and for which kata a judge is prepared."""
-    from grader.server import warm  # noqa: PLC0415 - sockets are for this command alone
+    from grader.client import standing  # noqa: PLC0415 - sockets are for this command alone
 
     found = [
-        {"socket": str(path), **(warm.ask(server, "status") or {"pid": 0, "problem": _("does not answer")})}
-        for path, server in warm.servers()
+        {"socket": str(path), **(standing.ask(server, "status") or {"pid": 0, "problem": _("does not answer")})}
+        for path, server in standing.servers()
     ]
     if as_json:
-        click.echo(json.dumps({"schema": 1, "wanted": warm.is_wanted(), "servers": found}, indent=2))
+        click.echo(json.dumps({"schema": 1, "wanted": standing.is_wanted(), "servers": found}, indent=2))
         return
     if not found:
-        click.echo(_("No server is running.") if warm.is_wanted() else _("No server is running; KATA_SERVER is off."))
+        click.echo(
+            _("No server is running.") if standing.is_wanted() else _("No server is running; KATA_SERVER is off.")
+        )
     for one in found:
         if not one["pid"]:
             click.echo(_("The server at {path} does not answer.").format(path=one["socket"]))
@@ -58,11 +60,11 @@ def status_command(as_json: bool) -> None:
 @server_command.command("stop", cls=KataCommand, short_help="End it.", epilog=examples("kata server stop"))
 def stop_command() -> None:
     """End every server of yours. A grading that is running ends with it and is not recorded."""
-    from grader.server import warm  # noqa: PLC0415 - as above
+    from grader.client import standing  # noqa: PLC0415 - as above
 
     stopped = 0
-    for path, server in warm.servers():
-        if warm.ask(server, "stop") is None:
+    for path, server in standing.servers():
+        if standing.ask(server, "stop") is None:
             click.echo(_("The server at {path} does not answer.").format(path=shown(path)), err=True)
         else:
             stopped += 1

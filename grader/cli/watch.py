@@ -204,7 +204,7 @@ class Watch:
         self._display.checking()
 
     def _asked(self, saved: Saved) -> "Job":
-        from grader import session  # noqa: PLC0415 - it is there long since
+        from grader.client import session  # noqa: PLC0415 - it is there long since
         from grader.watch.worker import Job  # noqa: PLC0415 - likewise
 
         target, options = self._target, self._options

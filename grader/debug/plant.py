@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 from grader.catalog import Kata
 from grader.debug.plain import plain, unread, without_unused_imports
 from grader.errors import BadKataFile, TooFewMistakes
-from grader.judge.mistakes import Mistake, Texts, load
+from grader.judge.explain.mistakes import Mistake, Texts, load
 
 WIDTH: Final = 120
 """The longest line of a model answer. A mistake that only fits into a longer one shows at a glance."""

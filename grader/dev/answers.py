@@ -13,7 +13,7 @@ from typing import Literal
 from grader import catalog
 from grader.catalog import Kata
 from grader.errors import BadKataFile
-from grader.judge.mistakes import load
+from grader.judge.explain.mistakes import load
 
 Kind = Literal["stub", "reference", "mistake", "correct", "wrong"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from grader.catalog import FAMILIES, TRACKS, Kata
+from grader.client.session import Request, Session
 from grader.dev import files
 from grader.dev.answers import Known, known_answers
 from grader.judge.failure import NOTHING_WRITTEN
-from grader.session import Request, Session
 
 SEEDS: Final = 20
 

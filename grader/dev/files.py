@@ -9,7 +9,7 @@ from grader.catalog import Kata
 from grader.debug.plant import plant
 from grader.dev import translated
 from grader.errors import KataError
-from grader.judge.mistakes import load
+from grader.judge.explain.mistakes import load
 
 FEWEST_HINTS = 3
 FEWEST_MISTAKES = {"mha": 18, "kv-cache": 18, "decoder-block": 18}

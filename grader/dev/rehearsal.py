@@ -14,16 +14,16 @@ from typing import Any, Final
 import torch
 
 from grader.catalog import Kata
-from grader.judge.cases import Case, CaseOutcome, again, traits_of
-from grader.judge.check import Check
+from grader.judge.cases.check import Check
+from grader.judge.cases.rng import Numbers
+from grader.judge.cases.variant import Variant
+from grader.judge.contract import Grading
 from grader.judge.failure import Failure
-from grader.judge.grading import Grading
-from grader.judge.lanes import Header, Local, Tensors
-from grader.judge.numbers import Numbers
-from grader.judge.plan import Plan
-from grader.judge.variant import Variant
-from grader.sandbox.keeper_line import NoSandboxes
-from grader.sandbox.tickets import Reply
+from grader.judge.runs.outcome import Case, CaseOutcome, again, traits_of
+from grader.judge.runs.plan import Plan
+from grader.judge.workers.answer import Header, Local, Tensors
+from grader.judge.workers.keeper_client import NoSandboxes
+from grader.judge.workers.pending import Reply
 
 SEED: Final = 3
 

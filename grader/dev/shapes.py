@@ -33,7 +33,7 @@ import torch
 
 from grader.catalog import Kata
 from grader.dev.rehearsal import rehearse
-from grader.sandbox.wire import tensors_in
+from grader.transport.wire import tensors_in
 
 ANY_AXES: Final = "..."
 ALSO_KNOWN_AS: Final = {"H": "n_heads", "B": "batch"}

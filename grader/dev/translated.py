@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from grader.catalog import Kata
 from grader.judge.translations import Translations, load
 from grader.language import LANGUAGES
-from grader.sandbox.sentences import placeholders
+from grader.transport.sentences import placeholders
 
 SENTENCE_AT = {"same": 2, "close": 2, "that": 1, "at_most": 2, "no_loop": 3}
 """Where the methods of ``check`` take their sentence."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from grader.judge.workers.pending import SandboxEnded
 from grader.language import _, marked
-from grader.sandbox.sentences import exception_in_words, in_words
-from grader.sandbox.tickets import SandboxEnded
 from grader.text import clean
+from grader.transport.sentences import exception_in_words, in_words
 
 Outcome = Literal["passed", "failed", "timeout", "crashed", "skipped"]
 

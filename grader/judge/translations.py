@@ -9,7 +9,7 @@ from typing import Final
 
 from grader.catalog import Kata
 from grader.errors import BadKataFile
-from grader.sandbox.sentences import rendered
+from grader.transport.sentences import rendered
 
 TABLES: Final = ("titles", "why", "sentences")
 

@@ -18,7 +18,7 @@ import torch
 from grader.sandbox import observe
 from grader.sandbox.training import NoLossError, Tell, train
 from grader.sandbox.values import Snapshot, describe
-from grader.sandbox.wire import Heap, Unpacker, WireError, dtype_named
+from grader.transport.wire import Heap, Unpacker, WireError, dtype_named
 
 MODULE_NAME: Final = "kata_answer"
 MOST_PARAMETERS: Final = 200

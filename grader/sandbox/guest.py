@@ -26,13 +26,13 @@ import torch
 from grader.probes import simdevice
 from grader.sandbox import confine, limits
 from grader.sandbox.executor import AnswerError, Executor, Given
-from grader.sandbox.kept import INHERITED, Item, items_of, numbered
 from grader.sandbox.limits import WHERE_ARE_YOU
-from grader.sandbox.messages import KEEP, SEVERAL
-from grader.sandbox.output import marker
+from grader.sandbox.preloaded import INHERITED, Item, items_of, numbered
 from grader.sandbox.values import TooLarge
 from grader.sandbox.warmup import warm_up
-from grader.sandbox.wire import PREFIX, Heap, frame, load, parse_frame, save
+from grader.transport.operations import KEEP, SEVERAL
+from grader.transport.output import marker
+from grader.transport.wire import PREFIX, Heap, frame, load, parse_frame, save
 
 PACKAGE_ROOT: Final = str(Path(__file__).resolve().parent.parent.parent)
 LONGEST_MESSAGE: Final = 2000

@@ -9,7 +9,7 @@ from typing import Any, Final
 import torch
 
 from grader.probes import meter, simdevice, tracer
-from grader.sandbox.callables import Step, steps_in
+from grader.transport.callables import Step, steps_in
 
 Seen = dict[str, Any]
 SIMULATED: Final = simdevice.NAME

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import torch
 
-from grader.sandbox.wire import MAX_DEPTH, MAX_PAYLOAD, MAX_TENSORS, Heap, dtype_name
+from grader.transport.wire import MAX_DEPTH, MAX_PAYLOAD, MAX_TENSORS, Heap, dtype_name
 
 _Tensor = torch.Tensor
 _Parameter = torch.nn.Parameter

@@ -13,7 +13,7 @@ import torch
 from grader.probes import simdevice
 from grader.sandbox import limits
 from grader.sandbox.executor import Executor
-from grader.sandbox.wire import Packer, dtype_name, load, save
+from grader.transport.wire import Packer, dtype_name, load, save
 
 _SOURCE: Final = """
 import torch

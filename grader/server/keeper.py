@@ -21,7 +21,8 @@ from typing import Any, Final
 
 from grader.devices import is_real
 from grader.sandbox import limits
-from grader.server import launch, lines
+from grader.server import launch
+from grader.transport import jsonlines
 
 SCRATCH_PREFIX: Final = "kata-sandbox-"
 SWEEP_SECONDS: Final = 3.0
@@ -90,15 +91,15 @@ class Keeper:
         if self._lifeline in ready:  # nothing is ever said on it: the client hung up
             return False
         try:
-            message, _ = lines.receive(self._control)
+            message, _ = jsonlines.receive(self._control)
         except (EOFError, OSError):
             return False
         if message["op"] == "spawn":
             self._spawn(message)
         elif message["op"] == "keep":
-            self._keep([lines.exactly(self._control, size) for size in message["sizes"]])
+            self._keep([jsonlines.exactly(self._control, size) for size in message["sizes"]])
         elif message["op"] == "retire":
-            lines.send(self._control, {"status": self._retire(message["pid"])})
+            jsonlines.send(self._control, {"status": self._retire(message["pid"])})
         else:
             self._retire(message["pid"])
         return True
@@ -107,11 +108,11 @@ class Keeper:
         """Unpack operations once for all sandboxes that are forked from now on."""
         if not self._forks:
             return
-        from grader.sandbox import kept  # noqa: PLC0415 - torch
+        from grader.sandbox import preloaded  # noqa: PLC0415 - torch
 
-        kept.INHERITED.clear()
+        preloaded.INHERITED.clear()
         for frame in frames:
-            kept.take_in(frame)
+            preloaded.take_in(frame)
         gc.freeze()
 
     @property
@@ -135,7 +136,7 @@ class Keeper:
         fds = {"channel": theirs.fileno(), "diagnostics": writes[0], "stdout": writes[1], "stderr": writes[1]}
         pid = launch.start(self._settings["model"], "guest", settings, fds, launch.bare_environment(str(scratch)))
         self._scratch[pid] = scratch
-        lines.send(self._control, {"pid": pid, "inherits": self._forks}, (ours.fileno(), *reads))
+        jsonlines.send(self._control, {"pid": pid, "inherits": self._forks}, (ours.fileno(), *reads))
         ours.close()
         theirs.close()
         for fd in (*reads, *writes):
@@ -251,7 +252,7 @@ def main(settings: dict[str, Any], fds: launch.Fds) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     client, lifeline = socket.socket(fileno=fds["client"]), socket.socket(fileno=fds["lifeline"])
     try:
-        request, _ = lines.receive(client)
+        request, _ = jsonlines.receive(client)
     except (EOFError, OSError):
         return
     remove_stale_scratch(settings["tmp"])

@@ -20,9 +20,9 @@ from grader.sandbox import limits
 Model = Literal["fork", "fresh"]
 
 ROLES: Final = {
-    "server": "grader.server.clean",
+    "server": "grader.server.server",
     "keeper": "grader.server.keeper",
-    "judge": "grader.judge.main",
+    "judge": "grader.judge.service",
     "guest": "grader.sandbox.guest",
 }
 PACKAGE_ROOT: Final = str(Path(__file__).resolve().parent.parent.parent)

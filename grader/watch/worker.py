@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from grader import session
+from grader.client import session
 from grader.errors import KataError, UsageError
 from grader.pool import join
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.judge.dropped import before_norm, shared, spread_of
+from grader.kit.dropped import before_norm, shared, spread_of
 
 # Gradients through a cache that was handed in are not graded: cases that hand one on have no `grad` variant.
 # A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide blocks.

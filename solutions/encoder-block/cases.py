@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.judge.dropped import before_norm, shared, spread_of
+from grader.kit.dropped import before_norm, shared, spread_of
 
 # A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide blocks.
 without_dtype = pytest.mark.derive("grad", "device", "contract")

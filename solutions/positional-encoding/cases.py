@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.judge.observed import tensor_nodes
+from grader.judge.exchange.observed import tensor_nodes
 
 
 def test_one_position(check):

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.judge import corpus
+from grader.kit import corpus
 
 SOURCE, TARGET, PAD = 11, 13, 0
 WIDTH, OUTPUT = 24, "decoder__dense__weight"

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from grader import catalog
-from grader.judge import mistakes
-from grader.session import Request, Session
+from grader.client.session import Request, Session
+from grader.judge.explain import mistakes
 from tests.bench.commands import IDLE_SECONDS, KATA
 from tests.bench.table import Row, table_of
 

@@ -16,10 +16,10 @@ from rich.console import Console
 from rich.table import Table
 
 from grader import catalog
+from grader.client.session import Request, Session
 from grader.dev.answers import known_answers
 from grader.sandbox import limits
 from grader.server.keeper import descendants
-from grader.session import Request, Session
 from tests.bench.commands import KATA
 from tests.bench.table import baseline
 

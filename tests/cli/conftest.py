@@ -95,7 +95,7 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: ModuleType) ->
     monkeypatch.chdir(folder)
     monkeypatch.setattr(catalog, "content_root", lambda: content)
     module = driver.made_up_session()
-    monkeypatch.setitem(sys.modules, "grader.session", module)
+    monkeypatch.setitem(sys.modules, "grader.client.session", module)
     monkeypatch.setattr(grader, "session", module, raising=False)
     return Tool(folder, tmp_path / "home", content, driver)
 

@@ -284,8 +284,8 @@ def open_session(**_options: bool) -> Iterator[Session]:
 
 
 def made_up_session() -> ModuleType:
-    """Return a module that stands in for grader.session."""
-    module = ModuleType("grader.session")
+    """Return a module that stands in for grader.client.session."""
+    module = ModuleType("grader.client.session")
     module.Request = Request
     module.Cancelled = Cancelled
     module.Session = Session
@@ -298,8 +298,8 @@ def run() -> None:
     root = Path(sys.argv[1])
     catalog.content_root = lambda: root
     module = made_up_session()
-    sys.modules["grader.session"] = module
-    grader.session = module
+    sys.modules["grader.client.session"] = module
+    grader.client.session = module
     from grader.cli import main  # noqa: PLC0415 - after the made-up parts are in place
 
     main(sys.argv[2:], prog_name="kata")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.catalog import Kata
-from grader.judge.grading import Grading
-from grader.sandbox.keeper_line import NoSandboxes
+from grader.judge.contract import Grading
+from grader.judge.workers.keeper_client import NoSandboxes
 
 REFERENCE = '''
 """Scale and shift."""

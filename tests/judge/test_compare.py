@@ -7,8 +7,8 @@ import math
 import pytest
 import torch
 
-from grader.judge.compare import SMALLEST_SCALE, TOLERANCE, agree, compare, same_bits, tolerance
-from grader.sandbox.wire import Foreign
+from grader.judge.exchange.compare import SMALLEST_SCALE, TOLERANCE, agree, compare, same_bits, tolerance
+from grader.transport.wire import Foreign
 
 F32 = torch.float32
 

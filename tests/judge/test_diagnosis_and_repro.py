@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from grader import catalog
+from grader.client.session import Request, Session
 from grader.dev.answers import known_answers
-from grader.judge.mistakes import load
-from grader.session import Request, Session
+from grader.judge.explain.mistakes import load
 
 
 def graded(session: Session, kata: str, source: str, case: str, **more) -> dict:

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 
 from grader import catalog
-from grader.judge import report
-from grader.judge.cases import CaseOutcome
-from grader.judge.collect import cases_of
+from grader.judge.cases.collect import cases_of
+from grader.judge.contract import Grading, Model
+from grader.judge.explain import report
 from grader.judge.failure import Failure
-from grader.judge.grading import Grading, Model
-from grader.judge.lanes import MOST_DEATHS, Local
-from grader.judge.plan import Plan, runs_of
-from grader.judge.runner import Runner
-from grader.sandbox.keeper_line import NoSandboxes
-from grader.sandbox.messages import Payload
-from grader.sandbox.tickets import Lost, SandboxEnded, Ticket
+from grader.judge.runs.outcome import CaseOutcome
+from grader.judge.runs.plan import Plan, runs_of
+from grader.judge.runs.runner import Runner
+from grader.judge.workers.answer import MOST_DEATHS, Local
+from grader.judge.workers.keeper_client import NoSandboxes
+from grader.judge.workers.pending import Lost, SandboxEnded, Ticket
+from grader.transport.operations import Payload
 
 SEED = 2017
 IGNORES_THE_MASK = (

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 import torch
 
-from grader.judge.agreement import Agreement
-from grader.judge.compare import compare
-from grader.judge.expected import AnyValue, BuiltModule, Expectation, value_of
-from grader.sandbox.messages import Payload
+from grader.judge.exchange.agreement import Agreement
+from grader.judge.exchange.compare import compare
+from grader.judge.verdict.expected import AnyValue, BuiltModule, Expectation, value_of
 from grader.sandbox.values import Snapshot
-from grader.sandbox.wire import save
+from grader.transport.operations import Payload
+from grader.transport.wire import save
 
 INF = float("inf")
 WANT = torch.tensor([[1.0, -INF, 2.0], [-INF, -3.0, INF]], dtype=torch.float64)

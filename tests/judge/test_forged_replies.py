@@ -8,12 +8,12 @@ import sys
 import pytest
 import torch
 
-from grader.judge.cases import Case, CaseOutcome, again
+from grader.judge.cases.variant import Variant
+from grader.judge.contract import Grading
 from grader.judge.failure import Failure, from_reply, learner_line, raised_types
-from grader.judge.grading import Grading
-from grader.judge.lanes import Local
-from grader.judge.variant import Variant
-from grader.sandbox.tickets import SandboxEnded
+from grader.judge.runs.outcome import Case, CaseOutcome, again
+from grader.judge.workers.answer import Local
+from grader.judge.workers.pending import SandboxEnded
 
 DEEP: list = []
 for _ in range(3000):

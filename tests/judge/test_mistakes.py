@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.errors import BadKataFile
-from grader.judge.mistakes import load
+from grader.judge.explain.mistakes import load
 
 GOOD = """
 [[mistake]]

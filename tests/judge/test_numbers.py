@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from grader.judge.numbers import Numbers
+from grader.judge.cases.rng import Numbers
 
 
 def drawn(rng: Numbers) -> list[torch.Tensor]:

@@ -12,12 +12,12 @@ import pytest
 from grader import catalog, language
 from grader.dev import translated
 from grader.errors import BadKataFile
-from grader.judge.compare import compare
+from grader.judge.contract import Grading
+from grader.judge.exchange.compare import compare
 from grader.judge.failure import from_reply
-from grader.judge.grading import Grading
 from grader.judge.translations import Translations, load
-from grader.sandbox import sentences
-from grader.sandbox.wire import Foreign
+from grader.transport import sentences
+from grader.transport.wire import Foreign
 
 GRADER = Path(catalog.__file__).parent
 TEXTS = """\
@@ -162,13 +162,13 @@ def texts_of(expression: ast.expr) -> set[str]:
     ("file", "makers"),
     [
         ("sandbox/executor.py", ["AnswerError"]),
-        ("sandbox/callables.py", ["ValueError"]),
+        ("transport/callables.py", ["ValueError"]),
         ("sandbox/values.py", ["TooLarge", "describe"]),
-        ("sandbox/wire.py", ["WireError"]),
-        ("sandbox/host.py", ["WireError"]),
+        ("transport/wire.py", ["WireError"]),
+        ("judge/workers/sandbox.py", ["WireError"]),
         ("sandbox/confine.py", ["gaps"]),
-        ("judge/check.py", ["unreadable"]),
-        ("judge/entries.py", ["unreadable"]),
+        ("judge/cases/check.py", ["unreadable"]),
+        ("judge/cases/modules.py", ["unreadable"]),
         ("probes/simdevice/__init__.py", ["available"]),
         ("probes/simdevice/backend.py", ["probe"]),
         ("probes/simdevice/traffic.py", ["_message"]),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from grader.judge.arguments import cast
+from grader.judge.exchange.arguments import cast
 from grader.sandbox import observe
-from grader.sandbox.callables import Step, steps_in
-from grader.sandbox.wire import Packer, Unpacker, WireError, frame, load, parse_frame, save
+from grader.transport.callables import Step, steps_in
+from grader.transport.wire import Packer, Unpacker, WireError, frame, load, parse_frame, save
 
 
 def table(positions: int = 3, vocab: int = 5) -> torch.Tensor:

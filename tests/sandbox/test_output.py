@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.sandbox.output import HEAD, TAIL, Output, marker
+from grader.transport.output import HEAD, TAIL, Output, marker
 
 
 def never() -> bool:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from grader.sandbox import limits
-from grader.server import keeper, launch, lines
+from grader.server import keeper, launch
+from grader.transport import jsonlines
 from tests.waiting import eventually
 
 linux = pytest.mark.skipif(not limits.LINUX, reason="reads /proc")
@@ -91,18 +92,18 @@ def test_documents_with_descriptors() -> None:
     ours, theirs = socket.socketpair()
     reader, writer = os.pipe()
     with ours, theirs:
-        lines.send(ours, {"op": "one"}, (writer,))
-        lines.send(ours, {"op": "two", "text": "ü" * 2_000})
+        jsonlines.send(ours, {"op": "one"}, (writer,))
+        jsonlines.send(ours, {"op": "two", "text": "ü" * 2_000})
         os.close(writer)
-        first, (copy,) = lines.receive(theirs)
+        first, (copy,) = jsonlines.receive(theirs)
         os.write(copy, b"through the copy")
         os.close(copy)
         assert (first, os.read(reader, 100)) == ({"op": "one"}, b"through the copy")
-        second, none = lines.receive(theirs)
+        second, none = jsonlines.receive(theirs)
         assert (second["op"], len(second["text"]), none) == ("two", 2_000, [])
         ours.close()
         with pytest.raises(EOFError):
-            lines.receive(theirs)
+            jsonlines.receive(theirs)
     os.close(reader)
 
 
@@ -113,4 +114,4 @@ def test_half_a_document() -> None:
         ours.sendall(b"\x10\0\0\0{")
         ours.close()
         with pytest.raises(EOFError):
-            lines.receive(theirs)
+            jsonlines.receive(theirs)

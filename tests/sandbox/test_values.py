@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from grader.sandbox.values import Snapshot, TooLarge, describe, is_tensor
-from grader.sandbox.wire import MAX_PAYLOAD, Foreign, Unpacker, load, save
+from grader.transport.wire import MAX_PAYLOAD, Foreign, Unpacker, load, save
 
 
 class Fake(torch.Tensor):

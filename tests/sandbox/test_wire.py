@@ -8,7 +8,7 @@ import math
 import pytest
 import torch
 
-from grader.sandbox.wire import (
+from grader.transport.wire import (
     DeviceName,
     Foreign,
     Packer,

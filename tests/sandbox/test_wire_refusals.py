@@ -10,7 +10,7 @@ import struct
 import pytest
 import torch
 
-from grader.sandbox.wire import (
+from grader.transport.wire import (
     MAX_HEADER,
     MAX_PAYLOAD,
     MAX_TENSOR_HEADER,

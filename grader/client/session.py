@@ -1,0 +1,300 @@
+"""The client's side of a grading: starts the processes and waits for the report. Imports nothing of torch."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from grader import catalog
+from grader.client import standing
+from grader.client.judge_client import Cancelled as Cancelled  # noqa: PLC0414 - who grades may cancel
+from grader.client.judge_client import GoneError, Line
+from grader.errors import GraderFailed, UsageError
+from grader.language import _
+from grader.sandbox import landlock
+from grader.sandbox.layers import ALL_LAYERS
+from grader.server import launch
+
+Event = dict[str, Any]
+Report = dict[str, Any]
+GONE: Final = (GoneError, BrokenPipeError, ConnectionResetError, EOFError, TimeoutError)
+MOST_ATTEMPTS: Final = 3
+MOST_WAITING: Final = 4
+"""How many judges wait for a next answer, each with a sandbox or two."""
+ALLOWANCE_SECONDS: Final = 90.0
+"""How much longer than its own limit a grading may take before the client gives it up.
+
+Importing torch on a slow disk.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to grade: the text of an answer, and the name under which its learner knows it."""
+
+    kata: str
+    source: str
+    filename: str
+    seed: int | None = None
+    case: str = ""
+    device: str = ""
+    lang: str = "en"
+
+
+def _ignore(event: Event) -> None:
+    """Take an event that nobody asked for."""
+    del event
+
+
+class Session:
+    """A clean server and the gradings asked of it."""
+
+    def __init__(
+        self,
+        *,
+        hidden: tuple[Path, ...] = (),
+        model: launch.Model | None = None,
+        layers: tuple[str, ...] = ALL_LAYERS,
+        call_seconds: float | None = None,
+        keep: bool = True,
+        stays: bool = False,
+    ) -> None:
+        """Start the server. ``hidden`` are folders that no answer may read; the rest is there for tests.
+
+        ``keep``: whether judges wait for the next answer to their kata. ``stays``: whether a server that is there
+        already will do, and one that is started shall be there for the next command.
+        """
+        self._keeps = keep
+        self._lock = threading.Lock()
+        self._waiting: list[tuple[str, Line]] = []
+        self._busy: list[Line] = []
+        self._server: subprocess.Popen[bytes] | None = None
+        self._settings = {
+            "model": model or ("fork" if sys.platform.startswith("linux") else "fresh"),
+            "tmp": folder_for_temporary_files(),
+            "layers": list(layers),
+            "read": [
+                str(path)
+                for path in landlock.readable([catalog.content_root(), Path(launch.PACKAGE_ROOT) / "grader", *hidden])
+            ],
+            "call_seconds": call_seconds,
+        }
+        door = standing.door(self._settings, leave) if stays and standing.is_wanted() else None
+        self._is_own = door is None
+        self._door = door or self._own_server()
+
+    def _own_server(self) -> socket.socket:
+        """Start a server that serves nobody else and ends with this session."""
+        door, theirs = socket.socketpair()
+        with theirs:
+            self._server = start(self._settings, {"door": theirs.fileno()}, quiet=False)
+        return door
+
+    def grade(self, request: Request, on_event: Callable[[Event], None] | None = None, *, many: bool = False) -> Report:
+        """Grade one answer. Raises GraderFailed for our own faults only: whatever the answer does is in the report.
+
+        The judge stays for the next answer to the same kata; where there are ``many``, it prepares for them first.
+        Several threads may grade at once. Raises Cancelled after :meth:`cancel`.
+        """
+        kata = catalog.find(request.kata)
+        document = {"op": "grade", **asdict(request), "keep": self._keeps, "many": many}
+        report = self._with_line(kata.id, document, on_event or _ignore, kata.grading_seconds + ALLOWANCE_SECONDS)
+        if request.case and not report["cases"]:
+            raise UsageError(
+                _("No case has {text!r} in its id or title.").format(text=request.case),
+                hint=_("See them all: kata grade {kata} --json").format(kata=request.kata),
+            )
+        return report
+
+    def prepare(self, kata: str, lang: str = "en") -> None:
+        """Have a judge prepare for the first answer to a kata; returns at once."""
+        line = self._idle(kata) or self._new_line(kata, lang)
+        with contextlib.suppress(OSError):
+            line.send({"op": "prepare", "kata": catalog.find(kata).id, "lang": lang, "keep": True})
+            self._put_back(kata, line)
+
+    def cancel(self) -> None:
+        """Give up the gradings that are running; each raises Cancelled."""
+        with self._lock:
+            for line in self._busy:
+                line.cancel()
+
+    def probe(self, lang: str = "en") -> Report:
+        """Start a sandbox and say what holds in it."""
+        with self._new_line("", lang) as line:
+            return self._ask(line, {"op": "probe", "lang": lang}, _ignore, ALLOWANCE_SECONDS)
+
+    def close(self) -> None:
+        """Let the server and everything below it end; waits for them."""
+        with self._lock:
+            for line in (*(line for _, line in self._waiting), *self._busy):
+                line.close()
+            self._waiting.clear()
+        self._door.close()
+        if self._server is None:
+            return
+        try:
+            self._server.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self._server.kill()
+            self._server.wait()
+        if self._server.stderr is not None:
+            self._server.stderr.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- lines to judges
+
+    def _with_line(
+        self, kata: str, request: dict[str, Any], on_event: Callable[[Event], None], seconds: float
+    ) -> Report:
+        """Ask a judge that is there, or another one where that is no longer so."""
+        while (line := self._idle(kata)) is not None:
+            with contextlib.suppress(*GONE):
+                return self._keep_if_well(kata, line, request, on_event, seconds)
+        for attempt in range(MOST_ATTEMPTS):
+            try:
+                line = self._new_line(kata, request["lang"])
+                return self._keep_if_well(kata, line, request, on_event, seconds)
+            except GONE:
+                if attempt == MOST_ATTEMPTS - 1 or not self._take_another_server():
+                    raise GraderFailed(self._why_it_ended()) from None
+        raise AssertionError
+
+    def _take_another_server(self) -> bool:
+        """Where a server that was there has gone, start one of our own; where our own has gone, that is that."""
+        if self._is_own:
+            return False
+        self._is_own = True
+        self._door.close()
+        self._door = self._own_server()
+        return True
+
+    def _keep_if_well(
+        self, kata: str, line: Line, request: dict[str, Any], on_event: Callable[[Event], None], seconds: float
+    ) -> Report:
+        with self._lock:
+            self._busy.append(line)
+        well = False
+        try:
+            report = self._ask(line, request, on_event, seconds)
+            well = True
+        except UsageError:
+            well = True
+            raise
+        except Cancelled:
+            well = not line.hurried
+            raise
+        finally:
+            with self._lock:
+                self._busy.remove(line)
+            if well and self._keeps:
+                self._put_back(kata, line)
+            else:
+                line.close()
+        return report
+
+    def _idle(self, kata: str) -> Line | None:
+        with self._lock:
+            for index, (name, _) in enumerate(self._waiting):
+                if name == kata:
+                    return self._waiting.pop(index)[1]
+        return None
+
+    def _put_back(self, kata: str, line: Line) -> None:
+        with self._lock:
+            self._waiting.append((kata, line))
+            while len(self._waiting) > MOST_WAITING:
+                self._waiting.pop(0)[1].close()
+
+    def _new_line(self, kata: str, lang: str) -> Line:
+        with self._lock:
+            return Line(self._door, kata, lang)
+
+    def _ask(self, line: Line, request: dict[str, Any], on_event: Callable[[Event], None], seconds: float) -> Report:
+        line.send(request)
+        deadline = time.monotonic() + seconds
+        while True:
+            event = line.receive(deadline)
+            if event["event"] == "report":
+                report: Report = event["report"]
+                return report
+            if event["event"] == "another":
+                raise GoneError
+            if event["event"] == "cancelled":
+                raise Cancelled
+            if event["event"] == "wrong-use":
+                raise UsageError(event["message"], hint=event["hint"])
+            if event["event"] == "failed":
+                raise GraderFailed(
+                    f"{event['message']}\n{event['trace']}" if os.environ.get("KATA_DEBUG") else event["message"]
+                )
+            on_event(event)
+
+    def _why_it_ended(self) -> str:
+        if self._server is None:
+            return _("the judge ended without a report")
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._server.wait(timeout=1)
+        if self._server.returncode is None or self._server.stderr is None:
+            return _("the judge ended without a report")
+        last = self._server.stderr.read().decode(errors="replace").strip().splitlines()[-1:]
+        if last:
+            return _("the server could not start: {reason}").format(reason=last[0])
+        return _("the server ended with status {status}").format(status=self._server.returncode)
+
+
+def folder_for_temporary_files() -> str:
+    """Return where scratch folders are made."""
+    try:
+        return tempfile.gettempdir()
+    except FileNotFoundError as error:
+        sentence = _("no folder for temporary files can be written: {problem}")
+        raise GraderFailed(sentence.format(problem=error)) from error
+
+
+def start(settings: dict[str, Any], fds: dict[str, int], *, quiet: bool = True) -> subprocess.Popen[bytes]:
+    """Start a server; ``quiet``: nobody will read what it says when it fails."""
+    debug = {"KATA_DEBUG": "1"} if os.environ.get("KATA_DEBUG") else {}
+    return launch.spawn(
+        "server",
+        {"settings": settings, "fds": fds},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=None if debug else subprocess.DEVNULL if quiet else subprocess.PIPE,
+        env=launch.bare_environment(settings["tmp"]) | debug,
+        cwd="/",
+    )
+
+
+def leave(settings: dict[str, Any], fds: dict[str, int]) -> None:
+    """Start a server that outlives us."""
+    start(settings, fds).returncode = 0  # nobody waits for it here
+
+
+@contextmanager
+def open(*, stays: bool = False) -> Iterator[Session]:  # noqa: A001 - session.open() reads as it should
+    """Start a server at once, and end it with everything below it when the block ends.
+
+    ``stays``: use the server that an earlier command has left, and leave it to the next one.
+    """
+    with Session(stays=stays, keep=not stays) as session:
+        yield session

@@ -1,0 +1,1 @@
+"""What authors write: cases, and the check that they call."""

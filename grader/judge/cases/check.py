@@ -1,0 +1,394 @@
+"""The ``check`` of a case: runs answer and reference on the same inputs and compares what comes back.
+
+How cases use it stands in ``docs/writing-a-kata.md``. Operations are asked of the answer ahead of time; what came
+back is judged when somebody looks at it, at the end of the case at the latest, and always in the order in which it
+was asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from grader.judge.cases.modules import Entry, Module
+from grader.judge.cases.rng import Numbers
+from grader.judge.cases.variant import Twin, Variant
+from grader.judge.contract import Grading
+from grader.judge.exchange import compare as comparison
+from grader.judge.exchange.agreement import Agreement
+from grader.judge.exchange.arguments import cast, got, mine, size, want
+from grader.judge.exchange.observed import Cost, contract_failure, device_failure, remarks_of, tensor_nodes
+from grader.judge.exchange.results import Exchange, GivenDevice, Result
+from grader.judge.failure import Failure, Satisfied, from_reply, raised_types, unreadable
+from grader.judge.verdict.replies import (
+    agreed,
+    compare_gradients,
+    device_of_results,
+    expected_gradients,
+    module_failure,
+    named,
+    nothing_raised,
+    receive,
+)
+from grader.judge.workers.answer import Backend
+from grader.judge.workers.pending import Lost
+from grader.language import _
+from grader.sandbox.executor import RUN_BITS
+from grader.transport.callables import Step
+from grader.transport.wire import DeviceName, Packer, Tree, dtype_name, strings
+
+
+class Check:
+    """What a case calls. One for each case and variant."""
+
+    def __init__(
+        self,
+        grading: Grading,
+        variant: Variant,
+        numbers: Numbers,
+        backend: Backend,
+        number: int = 0,
+        twin: Twin | None = None,
+    ) -> None:
+        """Start a run of a case.
+
+        ``number`` is the run's; of the ``twin``, a run of the same case in the same dtype, the reference's results are
+        used again.
+        """
+        self.grading, self.variant, self.numbers, self.backend = grading, variant, numbers, backend
+        self.exchanges: list[Exchange] = []
+        self.remarks: list[tuple[str, int]] = []
+        self.judges = True
+        self.looked = self.expected_an_error = self.asked_for_variant = False
+        self.handles: list[int] = []
+        self._number, self._twin = number << RUN_BITS, twin
+        self.unbuilt: list[Module] = []
+        self.agreements: list[Agreement] = []
+        self._expected: tuple[type[BaseException], ...] = ()
+        self._judged = self._agreed = self._rolls = 0
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The dtype of the variant; a run that asks for it is always made (see :mod:`grader.judge.runs.coverage`)."""
+        self.asked_for_variant = True
+        return self.variant.dtype
+
+    @property
+    def family(self) -> str:
+        """The family of the variant."""
+        self.asked_for_variant = True
+        return self.variant.family
+
+    @property
+    def expects_an_error(self) -> bool:
+        """Whether this is inside ``raises``."""
+        return bool(self._expected)
+
+    @property
+    def device(self) -> Result:
+        """The device of the variant, for handing on as an argument: the answer gets its own, the reference the CPU."""
+        here = self.variant.device
+        return GivenDevice(DeviceName(here if here == "cpu" else f"{here}:0"), DeviceName("cpu"))
+
+    # --- what a case calls
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the only function of the kata, compared."""
+        return self._only(is_class=False)(*args, **kwargs)
+
+    def step(self, table: torch.Tensor) -> Step:
+        """Return a language model as an argument: see :class:`grader.transport.callables.Step`."""
+        return Step(table)
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the only function of the kata without comparing values."""
+        return self._only(is_class=False).run(*args, **kwargs)
+
+    def module(self, *args: Any, **kwargs: Any) -> Module:
+        """Build the only class of the kata."""
+        module = self._only(is_class=True)(*args, **kwargs)
+        assert isinstance(module, Module)
+        return module
+
+    def __getitem__(self, name: str) -> Entry:
+        return Entry(self, self.grading.signatures[name])
+
+    def roll(self) -> None:
+        """From here on calls draw other random numbers than the calls before, as far as they draw any."""
+        self._rolls += 1
+
+    @contextmanager
+    def raises(self, *errors: type[BaseException]) -> Iterator[None]:
+        """Expect the call inside to raise one of these."""
+        self._look()
+        self._expected, self.expected_an_error = errors, True
+        try:
+            yield
+        except Satisfied:
+            return
+        finally:
+            self._expected = ()
+        raise self._failure("no-error", nothing_raised(errors))
+
+    def same(self, first: Any, second: Any, sentence: str) -> None:
+        """Two results of the answer are equal bit for bit."""
+        self._agree(first, second, sentence, exact=True)
+
+    def close(self, first: Any, second: Any, sentence: str) -> None:
+        """Two results of the answer are equal within the tolerance of their dtype."""
+        self._agree(first, second, sentence, exact=False)
+
+    def that(self, condition: Any, sentence: str) -> None:
+        """Check any other fact about the answer's results."""
+        self._look()
+        if not bool(condition):
+            self._fact(sentence)
+
+    def at_most(self, counted: float, limit: float, sentence: str, line: int = 0) -> None:
+        """A counted cost stays within its limit; the sentence says what costs too much."""
+        if counted > limit:
+            said = _("{sentence}: counted {counted:g}, allowed {limit:g}")
+            sentence = self.grading.texts.sentence(sentence)
+            failure = self._failure("cost", said.format(sentence=sentence, counted=counted, limit=limit), line)
+            failure.counted = counted
+            raise failure
+
+    def no_loop(self, small: Cost, large: Cost, added: int, sentence: str) -> None:
+        """The number of operator calls does not grow with the ``added`` tokens between two calls.
+
+        Names the line that does.
+        """
+        before = dict(small.lines)
+        growing = {line: calls - before.get(line, 0) for line, calls in large.lines}
+        line = max(growing, key=growing.__getitem__) if growing else 0
+        grown = large.calls - small.calls
+        if grown >= added:
+            said = _("{sentence}: {added} more of them cost {grown} more operator calls")
+            sentence = self.grading.texts.sentence(sentence)
+            raise self._failure("cost", said.format(sentence=sentence, added=added, grown=grown), line)
+
+    def _only(self, *, is_class: bool) -> Entry:
+        fitting = [s for s in self.grading.signatures.values() if s.is_class == is_class]
+        if len(fitting) != 1:
+            raise TypeError("this kata has several entries of this kind: use check[name](...)")
+        return Entry(self, fitting[0])
+
+    def _agree(self, first: Any, second: Any, sentence: str, *, exact: bool) -> None:
+        """Keep in mind that two results agree, or look at once where they are no longer just results."""
+        if type(first) is Result and type(second) is Result:
+            one, two = ((self.exchanges.index(result.exchange), result.path) for result in (first, second))
+            self.agreements.append(Agreement(one, two, exact, sentence, len(self.exchanges)))
+        elif not (comparison.same_bits if exact else comparison.agree)(got(first), got(second)):
+            self._fact(sentence)
+
+    def _fact(self, sentence: str) -> None:
+        if self.variant.compares_values:
+            raise self._failure("fact", self.grading.texts.sentence(sentence))
+
+    def _failure(self, kind: str, sentence: str, line: int = 0) -> Failure:
+        last = self.exchanges[-1] if self.exchanges else None
+        return Failure(kind, sentence, line=line, call=last.call if last else "", size=last.size if last else 0)
+
+    # --- asking
+
+    def ask(
+        self, header: dict[str, Any], trees: dict[str, Tree], call: str, names: tuple[str, ...], *, compared: bool
+    ) -> Result:
+        """Ask the answer for one operation; what the reference does is compared later. Inside ``raises`` at once."""
+        header = header | {"seed": header["seed"] + self._rolls}
+        answers = {key: cast(mine(tree), self.variant.dtype) for key, tree in trees.items()}
+        packer = Packer()
+        packed = (
+            header
+            | {key: packer.pack(tree) for key, tree in answers.items()}
+            | {"through": None, "key": self._next_number()}
+        )
+        packed |= {
+            "dtype": dtype_name(self.variant.dtype),
+            "device": self.variant.device,
+            "trace": self.grading.kata.bounds if self.variant.trace else None,
+            "inputs": self.variant.watches_inputs,
+            "cost": self.variant.cost,
+        }
+        exchange = Exchange(header, trees, call, names, compared, packed["key"], size(answers.get("args")))
+        self.exchanges.append(exchange)
+        exchange.sent = (packed, packer.tensors)
+        exchange.asked = self.backend.submit(*exchange.sent)
+        if self._expected:
+            receive(exchange, self.backend)
+            self._judged = len(self.exchanges)
+            self._expect(exchange)
+        return Result(exchange, self._settle_up_to)
+
+    def new_handle(self) -> int:
+        """Number a module."""
+        self.handles.append(self._next_number())
+        return self.handles[-1]
+
+    @property
+    def variant_dtype(self) -> torch.dtype:
+        """The same, for another run, and for what all cases of a kata do alike."""
+        return self.variant.dtype
+
+    def _next_number(self) -> int:
+        self._number += 1
+        return self._number
+
+    # --- judging
+
+    def settle(self) -> None:
+        """Judge everything that was asked for. Raises the first failure."""
+        self.build_the_rest()
+        while self._agreed < len(self.agreements) or self._judged < len(self.exchanges):
+            if self._agreed < len(self.agreements) and self.agreements[self._agreed].after <= self._judged:
+                self._agreed += 1
+                self._judge_agreement(self.agreements[self._agreed - 1])
+                continue
+            exchange = self.exchanges[self._judged]
+            self._judged += 1
+            try:
+                receive(exchange, self.backend)
+                self._judge(exchange)
+            except Failure as failure:
+                failure.call, failure.size = failure.call or exchange.call, failure.size or exchange.size
+                raise
+
+    def build_the_rest(self) -> None:
+        """Build the modules that were not called."""
+        for module in list(self.unbuilt):
+            module.build()
+
+    def receive_the_rest(self) -> None:
+        """Take in the replies that a failure left unread, for those who look at them in another way."""
+        for exchange in self.exchanges:
+            if not exchange.settled and exchange.asked is not None:
+                try:
+                    receive(exchange, self.backend)
+                except (Failure, Lost):
+                    return
+
+    def _settle_up_to(self, exchange: Exchange) -> None:
+        if not exchange.settled:
+            self._look()
+
+    def _look(self) -> None:
+        """Judge what was asked for up to now, because the case wants to know something."""
+        self.looked = True
+        self.settle()
+
+    def _judge_agreement(self, agreement: Agreement) -> None:
+        if self.variant.compares_values and not agreed(agreement, self.exchanges):
+            last = self.exchanges[agreement.after - 1]
+            sentence = self.grading.texts.sentence(agreement.sentence)
+            raise Failure("fact", sentence, call=last.call, size=last.size)
+
+    def _judge(self, exchange: Exchange) -> None:
+        failure = from_reply(exchange.reply)
+        if failure is not None:
+            raise failure
+        if exchange.reply["kind"] != ("built" if exchange.header["op"] == "build" else "value"):
+            raise unreadable("a reply to something else")
+        if exchange.header["op"] == "build":
+            failure = module_failure(exchange)
+            if failure is not None:
+                raise failure
+        elif self.judges:
+            self._judge_value(exchange)
+        elif exchange.compared and exchange.want is None:
+            exchange.want = exchange.value  # a rehearsal: it is the reference that answers
+
+    def _judge_value(self, exchange: Exchange) -> None:
+        reply, variant = exchange.reply, self.variant
+        self.remarks += [remark for remark in remarks_of(reply) if remark not in self.remarks]
+        if variant.family == "contract":
+            failure = contract_failure(exchange)
+            if failure is not None:
+                raise failure
+        failure = device_failure(reply, device_of_results(exchange, variant.device), exchange.names)
+        if failure is not None:
+            raise failure
+        if exchange.compared:
+            self._compare(exchange)
+        elif exchange.header.get("stateful"):  # the reference has to go through it, too
+            self.reference(exchange)
+        modified = strings(reply.get("modified", []))
+        if modified:
+            sentence = _("your code changed its input {names} in place")
+            raise Failure("modified", sentence.format(names=", ".join(modified)))
+
+    def _compare(self, exchange: Exchange) -> None:
+        grad = self.variant.grad
+        # An answer may detach what it returns besides its result; the result itself must carry the graph.
+        nodes = tensor_nodes(exchange.reply["value"])
+        carries = [index == 0 or node.get("grad") is True for index, node in enumerate(nodes)]
+        known = self._known(exchange, carries)
+        if known is not None:
+            exchange.want, exchange.want_grads = known
+        else:
+            exchange.want, exchange.want_grads = self.reference(exchange, carries if grad else None)
+        mismatch = comparison.compare(exchange.value, exchange.want, self.variant.dtype, exchange.names)
+        if mismatch is not None:
+            raise Failure(mismatch.kind, mismatch.message)
+        if grad:
+            compare_gradients(exchange.grads, expected_gradients(exchange), self.variant.dtype)
+
+    def _known(self, exchange: Exchange, carries: list[bool]) -> tuple[Tree, dict[str, Any]] | None:
+        """What the reference returned for the same call in another run of this case."""
+        if self._twin is None or self._twin.variant_dtype != self.variant.dtype or exchange.header.get("stateful"):
+            return None
+        return self._twin.wanted(self.exchanges.index(exchange), carries if self.variant.grad else None)
+
+    def wanted(self, index: int, carries: list[bool] | None) -> tuple[Tree, dict[str, Any]] | None:
+        """Return what the reference returned for a call of this run; None where it is not known."""
+        if index >= len(self.exchanges) or self.exchanges[index].want is None or carries is not None:
+            return None
+        return self.exchanges[index].want, {}
+
+    def reference(self, exchange: Exchange, through: list[bool] | None = None) -> tuple[Tree, dict[str, Any]]:
+        """Run the reference in float64 on inputs of its own, rounded as the answer's were.
+
+        Returns its result and, in the family `grad`, gradients by name.
+        """
+        reference, handle = self.grading.reference, exchange.header["handle"]
+        trees = {
+            key: cast(want(tree), self.variant.dtype, torch.float64, copy=True) for key, tree in exchange.trees.items()
+        }
+        if exchange.header["op"] == "build":
+            reference.build(exchange.header, trees["args"], trees["kwargs"], trees["state"])
+            return None, {}
+        if handle is not None and not reference.has(handle):
+            builds = [e for e in self.exchanges if e.header["op"] == "build" and e.header["handle"] == handle]
+            self.reference(builds[-1])
+        return reference.call(exchange.header, trees["args"], trees["kwargs"], through)
+
+    def _expect(self, exchange: Exchange) -> None:
+        """Inside ``raises``: the answer must raise, and so does the reference, or the case is wrong."""
+        answered = exchange.reply["kind"] in ("built", "value")
+        if self.judges and not self._reference_raises(exchange):
+            failure = from_reply(exchange.reply)
+            if failure is not None:
+                raise failure
+            return  # the call that must raise is still to come, or `raises` reports that there was none
+        if answered and not self.judges:
+            return
+        if answered:
+            raise self._failure("no-error", nothing_raised(self._expected))
+        expected = [f"{error.__module__}.{error.__name__}" for error in self._expected]
+        if exchange.reply["kind"] == "error" and any(base in expected for base in raised_types(exchange.reply)):
+            raise Satisfied
+        failure = from_reply(exchange.reply) or self._failure("no-error", f"expected {named(self._expected)}")
+        failure.call = exchange.call
+        if failure.kind != "stub":
+            sentence = _("expected {expected}, got {problem}")
+            failure.message = sentence.format(expected=named(self._expected), problem=failure.message)
+        raise failure
+
+    def _reference_raises(self, exchange: Exchange) -> bool:
+        try:
+            self.reference(exchange)
+        except self._expected:
+            return True
+        return False

@@ -1,0 +1,115 @@
+"""Collecting the cases of a kata: pytest reads them, the runner runs them.
+
+The cases are ordinary pytest functions with marks and parameters. They have two arguments of their own, ``check`` and
+``rng``, which each run of a case gets anew.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from grader.catalog import FAMILIES
+from grader.judge.cases.check import Check
+from grader.judge.cases.rng import Numbers
+from grader.judge.failure import Failure
+from grader.judge.runs.outcome import Case, traits_of
+from grader.judge.translations import Translations
+from grader.judge.verdict.replies import misfit
+from grader.judge.workers.pending import Lost
+
+UNUSED_PLUGINS: Final = (
+    *("cacheprovider", "terminal", "logging", "doctest", "unittest", "junitxml", "pastebin", "stepwise"),
+    *("faulthandler", "setuponly", "setupplan", "debugging", "unraisableexception", "threadexception", "warnings"),
+    *("recwarn", "monkeypatch", "tmpdir", "legacypath", "capture", "reports", "subtests", "pytester_assertions"),
+)
+
+
+def cases_of(file: Path, texts: Translations) -> list[Case]:
+    """Return the cases of a ``cases.py`` in the order of the file. Raises RuntimeError where they cannot be read."""
+    plugin = _Collector(texts)
+    arguments = [
+        str(file),
+        f"--rootdir={file.parent}",
+        *("-c", os.devnull, "--noconftest", "--assert=plain", "--import-mode=importlib"),
+        *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),
+    ]
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    sys.modules.pop(file.stem, None)  # pytest would take the cases of another kata for these
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        status = pytest.main(arguments, plugins=[plugin])
+    if plugin.problems or status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise RuntimeError((plugin.problems or [f"pytest ended with {status}"])[0])
+    return plugin.cases
+
+
+class _Collector:
+    """The pytest plugin: takes over where pytest would start to run what it has collected."""
+
+    def __init__(self, texts: Translations) -> None:
+        self._texts = texts
+        self.cases: list[Case] = []
+        self.problems: list[str] = []
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Know the marks of the cases."""
+        for family in FAMILIES:
+            config.addinivalue_line("markers", f"{family}: a case of the family {family}")
+        config.addinivalue_line("markers", "derive(*families): derive only these families from the case")
+        config.addinivalue_line("markers", "trains: a case that trains a module")
+        config.addinivalue_line("markers", "precise: a case that runs in float64")
+
+    def pytest_exception_interact(self, call: pytest.CallInfo[Any]) -> None:
+        """Cases that cannot be read are the grader's own fault."""
+        if call.excinfo is not None:
+            where = " < ".join(f"{Path(e.path).name}:{e.lineno + 1}" for e in reversed(call.excinfo.traceback[-4:]))
+            self.problems.append(f"{call.excinfo.exconly()} ({where})")
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Whatever else is in the way of reading them is so as well."""
+        if report.failed:
+            self.problems.append(str(report.longrepr))
+
+    @pytest.fixture
+    def rng(self) -> None:
+        """Each run draws its inputs anew from the same stream: see `_case`."""
+
+    @pytest.fixture
+    def check(self) -> None:
+        """Each run has a check of its own: see `_case`."""
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Take the items that pytest has collected."""
+        self.cases = [_case(item, position, self._texts) for position, item in enumerate(session.items)]
+        return True
+
+
+def _case(item: pytest.Item, position: int, texts: Translations) -> Case:
+    """Return a case as a function of ``check`` and ``rng`` alone."""
+    assert isinstance(item, pytest.Function)
+    own = dict(item.callspec.params) if hasattr(item, "callspec") else {}
+    names = item._fixtureinfo.argnames  # noqa: SLF001 - the names of its parameters, in order
+    name = item.originalname or item.name
+    about = texts.why.get(name) or (item.function.__doc__ or "").strip().partition("\n")[0]
+
+    def run(check: Check, rng: Numbers) -> None:
+        given: dict[str, Any] = own | {"check": check, "rng": rng}
+        try:
+            item.function(**{name: given[name] for name in names})
+        except (Failure, Lost):
+            raise
+        except Exception as error:
+            if not check.looked:
+                raise
+            raise misfit(check.exchanges, error) from error  # a result is not what the case takes it for
+
+    title = texts.titles.get(name, "")
+    text = ", ".join(map(str, own.values()))
+    traits = traits_of(item.iter_markers())
+    return Case(name, text, about, position=position, function=run, title=title, **traits)

@@ -1,0 +1,119 @@
+"""The arguments of a call: the answer's side and the reference's, their dtypes, and how a reader writes them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grader.judge.exchange.results import Result
+from grader.language import _
+from grader.sandbox.executor import named_tensors
+from grader.transport.callables import Step
+from grader.transport.wire import DeviceName, tensors_in
+
+
+def got(value: Any) -> Any:
+    """Return the answer's side of an argument."""
+    return _side(value, "got")
+
+
+def mine(value: Any) -> Any:
+    """Return what is sent to the answer: where it is handed its own result back, what stands for it."""
+    return _side(value, "mine")
+
+
+def want(value: Any) -> Any:
+    """Return the reference's side of an argument."""
+    return _side(value, "want")
+
+
+def _side(value: Any, side: str) -> Any:
+    if isinstance(value, Result):
+        return getattr(value, side)
+    if isinstance(value, (tuple, list)):
+        return type(value)(_side(item, side) for item in value)
+    if isinstance(value, dict):
+        return {key: _side(item, side) for key, item in value.items()}
+    return value
+
+
+def handed_back(args: Any, kwargs: Any, names: list[str]) -> set[str]:
+    """Return the names of the tensors that an earlier call returned: they have no part in a gradient."""
+
+    def returned(value: Any) -> Any:
+        if isinstance(value, Result):
+            return value.want
+        if isinstance(value, (tuple, list)):
+            return tuple(map(returned, value))
+        return None
+
+    values = {name: returned(value) for name, value in kwargs.items()}
+    return {name for name, _tensor in named_tensors(tuple(map(returned, args)), values, names)}
+
+
+def cast(tree: Any, *dtypes: torch.dtype, copy: bool = False) -> Any:
+    """Cast the float tensors of a tree through these dtypes, or copy them; the same tensor stays one object."""
+    done: dict[int, torch.Tensor] = {}
+
+    def walk(value: Any) -> Any:
+        if isinstance(value, torch.Tensor):
+            if id(value) not in done:
+                result = value
+                for dtype in dtypes if value.is_floating_point() else ():
+                    result = _to(result, dtype)
+                done[id(value)] = result.clone() if copy and result is value else result
+            return done[id(value)]
+        if isinstance(value, (tuple, list)):
+            return type(value)(map(walk, value))
+        if isinstance(value, dict):
+            return {key: walk(item) for key, item in value.items()}
+        return value.through(*dtypes) if isinstance(value, Step) else value
+
+    return walk(tree)
+
+
+def _to(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Cast a tensor; an expanded one, which torch would lay out anew, stays one."""
+    if 0 not in tensor.stride() or not tensor.numel():
+        return tensor.to(dtype)
+    base = tensor
+    for axis, stride in enumerate(tensor.stride()):
+        base = base.narrow(axis, 0, 1) if stride == 0 else base
+    return base.to(dtype).expand(tensor.shape)
+
+
+def lives_on_a_device(value: Any) -> bool:
+    """Whether there is a tensor or a device among the arguments: else a result may be anywhere."""
+    if isinstance(value, Result):
+        return True
+    if isinstance(value, dict):
+        return any(map(lives_on_a_device, value.values()))
+    if isinstance(value, (tuple, list)):
+        return any(map(lives_on_a_device, value))
+    return isinstance(value, (torch.Tensor, DeviceName))
+
+
+def described(args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...]) -> str:
+    """Write arguments as a reader would: tensors by name and shape, everything else as it is."""
+    parts = [_described(names[index] if index < len(names) else "", value) for index, value in enumerate(args)]
+    parts += [_described(name, value) for name, value in kwargs.items()]
+    return ", ".join(parts)
+
+
+def _described(name: str, value: Any) -> str:
+    if isinstance(value, Result):
+        if not value.settled:
+            return _("{name} as returned").format(name=name).strip()
+        value = value.got
+    if isinstance(value, torch.Tensor):
+        kind = {torch.bool: " bool", torch.int64: " int64"}.get(value.dtype, "")
+        return f"{name} {tuple(value.shape)}{kind}".strip()
+    if isinstance(value, (tuple, list)) and any(True for _tensor in tensors_in(value)):
+        return f"{name} ({', '.join(_described('', item) for item in value)})".strip()
+    return f"{name}={value!r}" if name else repr(value)
+
+
+def size(arguments: Any) -> int:
+    """Return how many numbers the tensors of the arguments hold."""
+    return sum(tensor.numel() for tensor in tensors_in(arguments)) if arguments is not None else 0

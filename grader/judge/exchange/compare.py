@@ -1,0 +1,264 @@
+"""Comparison of what came back with what is expected: structure, shape, dtype, device, NaN, values, in this order.
+
+What came back is plain data by now (see :mod:`grader.transport.wire`); its claims about itself are not consulted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import torch
+
+from grader.language import _, plural
+from grader.transport.sentences import value_in_words
+from grader.transport.wire import Foreign, dtype_name
+
+TOLERANCE: Final = {
+    torch.float64: 1e-6,
+    torch.float32: 1e-5,
+    torch.bfloat16: 3e-2,
+    torch.float16: 5e-3,
+}
+"""``max|got - want| <= tolerance * max|want|``, by the dtype of the result: 34 times above the worst honest variant
+that was measured in float32, 77 times below the smallest bug. float64 leaves room for a softmax that goes through
+float32."""
+
+SMALLEST_SCALE: Final = 1e-3
+"""Where all expected values are smaller, errors are relative to this: exact zeros may be missed by rounding noise."""
+
+MOST_DIGITS: Final = 17
+"""So many tell any two numbers of float64 apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """The first difference that counts, as a sentence for the learner."""
+
+    kind: str
+    message: str
+
+
+GRADIENT_SLACK: Final = 10.0
+"""A gradient may be off ten times as far: tables that are float32 by contract are in it, and sums over the batch."""
+
+
+def tolerance(dtype: torch.dtype) -> float:
+    """Return the relative tolerance of a dtype; 0 for integers and bools."""
+    return TOLERANCE.get(dtype, 0.0)
+
+
+def compare(got: Any, want: Any, dtype: torch.dtype, names: tuple[str, ...] = ()) -> Mismatch | None:
+    """Compare a result with the reference's, which was computed in float64; ``dtype`` is that of the variant.
+
+    A float64 tensor of the reference stands for the variant's dtype; any other dtype is expected as it is. ``names``
+    are those of the values that come back, for the sentences.
+    """
+    whole = f"({', '.join(names)})" if names else ""
+    return _compare(got, want, dtype, names[0] if len(names) == 1 else "", whole, names)
+
+
+def _compare(
+    got: Any, want: Any, dtype: torch.dtype, name: str, whole: str, names: tuple[str, ...] = ()
+) -> Mismatch | None:
+    if isinstance(want, torch.Tensor):
+        return _compare_tensors(got, want, dtype, name)
+    if isinstance(want, (tuple, list)):
+        return _compare_sequences(got, want, dtype, name, whole, names)
+    if isinstance(want, dict):
+        if not isinstance(got, dict) or set(got) != set(want):
+            expected = _("a dict with the keys {keys}").format(keys=", ".join(want))
+            return _unexpected("structure", name, in_brief(got), expected)
+        pairs = (_compare(got[key], want[key], dtype, _member(name, repr(key)), "") for key in want)
+        return next((mismatch for mismatch in pairs if mismatch), None)
+    if isinstance(want, float) and type(got) in (float, int):
+        close = abs(got - want) <= tolerance(dtype) * max(abs(want), SMALLEST_SCALE)
+        return None if close else _unexpected("value", name, f"{got:.6g}", f"{want:.6g}")
+    if type(got) is not type(want) or got != want:
+        expected = "None" if want is None else repr(want)
+        return _unexpected("value", name, in_brief(got), expected)
+    return None
+
+
+def _compare_sequences(
+    got: Any, want: Any, dtype: torch.dtype, name: str, whole: str, names: tuple[str, ...]
+) -> Mismatch | None:
+    expected = in_brief(want) + (f": {whole}" if whole else "")
+    if not isinstance(got, (tuple, list)):
+        return _unexpected("structure", name, in_brief(got), expected)
+    if len(got) != len(want):
+        count = plural("{count} value", "{count} values", len(got)).format(count=len(got))
+        return _unexpected("structure", name, count, expected)
+    labels = names if len(names) == len(want) else [_member(name, str(index)) for index in range(len(want))]
+    pairs = (_compare(g, w, dtype, label, "") for g, w, label in zip(got, want, labels, strict=True))
+    return next((mismatch for mismatch in pairs if mismatch), None)
+
+
+def _compare_tensors(got: Any, want: torch.Tensor, dtype: torch.dtype, name: str) -> Mismatch | None:
+    label = f"`{name}`" if name else _("the result")
+    if not isinstance(got, torch.Tensor):
+        expected_shape = _("a torch.Tensor of shape {shape}").format(shape=shape(want))
+        return _unexpected("structure", name, in_brief(got), expected_shape)
+    if got.shape != want.shape:
+        sentence = _("{label} has shape {shape}, expected {expected}")
+        if got.dim() == 0:
+            sentence = _("{label} has shape {shape}, a 0-dimensional tensor, expected {expected}")
+        return Mismatch("shape", sentence.format(label=label, shape=shape(got), expected=shape(want)))
+    expected = dtype if want.dtype == torch.float64 else want.dtype
+    if got.dtype != expected:
+        sentence = _("{label} has dtype {dtype}, expected {expected}")
+        names = {"dtype": dtype_name(got.dtype), "expected": dtype_name(expected)}
+        return Mismatch("dtype", sentence.format(label=label, **names))
+    return _compare_values(got, want, label, tolerance(expected))
+
+
+def compare_gradient(got: Any, want: torch.Tensor, dtype: torch.dtype, label: str) -> Mismatch | None:
+    """Compare a gradient with the reference's, in float64."""
+    if not isinstance(got, torch.Tensor) or got.shape != want.shape or got.dtype != dtype:
+        return compare(got, want, dtype, (label,))
+    return _compare_values(got, want, f"`{label}`", GRADIENT_SLACK * tolerance(dtype))
+
+
+def _compare_values(got: torch.Tensor, want: torch.Tensor, label: str, relative: float) -> Mismatch | None:
+    if not got.dtype.is_floating_point:
+        wrong = got != want
+        if not bool(wrong.any()):
+            return None
+        return Mismatch("value", _first_wrong(wrong, label, lambda index: (want[index].item(), got[index].item())))
+    got, want = got.double(), want.double()
+    if not got.numel():
+        return None
+    endless = want.isinf()
+    if bool(endless.any()):  # infinities stand where they must; the rest is compared as always
+        wrong = (endless != got.isinf()) & ~got.isnan() | endless & (got != want)
+        if bool(wrong.any()):
+            infinite = got, want
+            return Mismatch("value", _first_wrong(wrong, label, lambda index: _numbers(index, *infinite)))
+        got, want = got.masked_fill(endless, 0.0), want.masked_fill(endless, 0.0)
+    error = (got - want).abs()
+    scale, worst = float(want.abs().max()), float(error.max())  # NaN and infinity come through both
+    if not math.isfinite(scale):
+        raise AssertionError("the reference returned a value that is not finite")
+    allowed = relative * max(scale, SMALLEST_SCALE)
+    if worst <= allowed:
+        return None
+    bad = ~torch.isfinite(got)
+    if bool(bad.any()):
+        index = _first(bad)
+        sentence = _("{label} is {got} at {index}, expected {want}; {count} of {total} entries are not finite")
+        found = {"got": _number(got[index]), "want": _number(want[index]), "index": list(index)}
+        counts = {"count": int(bad.sum()), "total": bad.numel()}
+        return Mismatch("nan", sentence.format(label=label, **found, **counts))
+    wrong = error > allowed
+    first = _first_wrong(wrong, label, lambda index: _numbers(index, got, want))
+    worst_text, allowed_text = _apart((worst, allowed), 2)
+    size = _("largest error {worst}, tolerance {allowed}").format(worst=worst_text, allowed=allowed_text)
+    return Mismatch("value", _("{first}, {size}").format(first=first, size=size))
+
+
+def same_bits(first: Any, second: Any) -> bool:
+    """Whether two results are equal bit for bit (NaN equals NaN)."""
+    if isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor):
+        if first.shape != second.shape or first.dtype != second.dtype:
+            return False
+        return bool(torch.equal(first.nan_to_num(nan=1e30), second.nan_to_num(nan=1e30)))
+    if isinstance(first, (tuple, list)) and isinstance(second, (tuple, list)):
+        return len(first) == len(second) and all(map(same_bits, first, second))
+    return bool(first == second)
+
+
+def agree(first: Any, second: Any) -> bool:
+    """Whether two results of the same dtype are one behaviour: equal shapes, equal NaN, values within rounding."""
+    if isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor):
+        if first.shape != second.shape or first.dtype != second.dtype:
+            return False
+        if not first.dtype.is_floating_point:
+            return bool(torch.equal(first, second))
+        one, two = first.double(), second.double()
+        largest = float(two.abs().max()) if two.numel() else 0.0
+        if not math.isfinite(largest):
+            finite = torch.isfinite(one)
+            if not all(torch.equal(kind(one), kind(two)) for kind in (torch.isfinite, torch.isnan, torch.isposinf)):
+                return False
+            one, two = one[finite], two[finite]
+            largest = float(two.abs().max()) if two.numel() else 0.0
+        if not one.numel():
+            return True
+        allowed = tolerance(first.dtype) * max(largest, SMALLEST_SCALE)
+        return float((one - two).abs().max()) <= allowed
+    if isinstance(first, (tuple, list)) and isinstance(second, (tuple, list)):
+        return len(first) == len(second) and all(map(agree, first, second))
+    if isinstance(first, Foreign) or isinstance(second, Foreign):
+        return isinstance(first, Foreign) and isinstance(second, Foreign) and first.what == second.what
+    if type(first) is float and type(second) is float:  # a sum may have been made in float32
+        allowed = tolerance(torch.float32)
+        return first == second or math.isclose(first, second, rel_tol=allowed, abs_tol=allowed * SMALLEST_SCALE)
+    return type(first) is type(second) and bool(first == second)
+
+
+def shape(tensor: torch.Tensor) -> str:
+    """Return a shape as it is written in the briefs: ``(2, 5, 8)``."""
+    return str(tuple(tensor.shape))
+
+
+def _first(wrong: torch.Tensor) -> tuple[int, ...]:
+    return tuple(int(i) for i in wrong.nonzero()[0])
+
+
+def _number(value: torch.Tensor) -> str:
+    number = float(value)
+    if number != number:  # noqa: PLR0124 - NaN
+        return "NaN"
+    return f"{number:.4f}" if 1e-3 <= abs(number) < 1e4 or number == 0 else f"{number:.4g}"
+
+
+def _numbers(index: tuple[int, ...], got: torch.Tensor, want: torch.Tensor) -> tuple[str, str]:
+    """Write the expected number and the one that came."""
+    one, two = _number(want[index]), _number(got[index])
+    return (one, two) if one != two else _apart((float(want[index]), float(got[index])), 6)
+
+
+def _apart(numbers: tuple[float, float], digits: int) -> tuple[str, str]:
+    """Write two numbers with so many digits, or as many as it takes to tell them apart."""
+    texts = [(f"{numbers[0]:.{count}g}", f"{numbers[1]:.{count}g}") for count in range(digits, MOST_DIGITS + 1)]
+    return next((pair for pair in texts if pair[0] != pair[1]), texts[-1])
+
+
+def _first_wrong(wrong: torch.Tensor, label: str, pair: Callable[[tuple[int, ...]], tuple[object, object]]) -> str:
+    """Say where the first wrong entry is, what stands there and should (``pair``: expected, got), and how many are."""
+    index = _first(wrong)
+    expected, got = pair(index)
+    sentence = _(
+        "first wrong entry {index} of {label}: expected {expected}, got {got}; {count} of {total} entries differ"
+    )
+    counts = {"count": int(wrong.sum()), "total": wrong.numel()}
+    return sentence.format(index=list(index), label=label, expected=expected, got=got, **counts)
+
+
+def _unexpected(kind: str, name: str, got: str, expected: str) -> Mismatch:
+    sentence = (
+        _("`{name}` is {got}, expected {expected}") if name else _("your code returned {got}, expected {expected}")
+    )
+    return Mismatch(kind, sentence.format(name=name, got=got, expected=expected))
+
+
+def _member(name: str, part: str) -> str:
+    return f"{name}[{part}]" if name else _("value {part}").format(part=part)
+
+
+def in_brief(value: Any) -> str:
+    """Say in a few words what a value is."""
+    if value is None:
+        return "None"
+    if isinstance(value, Foreign):
+        return value_in_words(value.what)
+    if isinstance(value, torch.Tensor):
+        return _("a tensor of shape {shape}").format(shape=shape(value))
+    if isinstance(value, (tuple, list)):
+        sentence = _("a list of {count}") if isinstance(value, list) else _("a tuple of {count}")
+        return sentence.format(count=len(value))
+    if isinstance(value, dict):
+        return _("a dict of {count}").format(count=len(value))
+    return _("the {kind} {value}").format(kind=type(value).__name__, value=repr(value))[:80]

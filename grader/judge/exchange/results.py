@@ -1,0 +1,127 @@
+"""What calls return to a case: known only once the answer's reply is in, asked for when somebody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from grader.judge.exchange.agreement import at
+from grader.judge.exchange.observed import Cost, asked_of
+from grader.judge.failure import Failure
+from grader.language import _
+from grader.transport.wire import Returned, Tree
+
+if TYPE_CHECKING:
+    from grader.judge.workers.answer import Asked
+
+
+@dataclass(slots=True, eq=False)
+class Exchange:
+    """One operation: what was asked of the answer, what it did, what the reference did."""
+
+    header: dict[str, Any]
+    trees: dict[str, Tree]
+    call: str
+    names: tuple[str, ...]
+    compared: bool
+    key: int = 0
+    size: int = 0
+    asked: Asked | None = None
+    sent: tuple[dict[str, Any], dict[str, torch.Tensor]] = field(default_factory=lambda: ({}, {}))
+    settled: bool = False
+    reply: dict[str, Any] = field(default_factory=lambda: {"kind": "unanswered"})
+    value: Tree = None
+    grads: dict[str, torch.Tensor | None] = field(default_factory=dict)
+    want: Tree = None
+    want_grads: dict[str, torch.Tensor | None] = field(default_factory=dict)
+    cost: Cost | None = None
+
+
+class Result:
+    """What a call returned: the answer's value and, where it was compared, the reference's."""
+
+    def __init__(
+        self, exchange: Exchange, settle: Callable[[Exchange], None], path: tuple[int | str, ...] = ()
+    ) -> None:
+        self.exchange, self.path = exchange, path
+        self._settle = settle
+
+    @property
+    def settled(self) -> bool:
+        """Whether the answer's reply is in."""
+        return self.exchange.settled
+
+    @property
+    def mine(self) -> Any:
+        """What stands for the answer's value when it is handed back."""
+        return Returned(self.exchange.key, self.path)
+
+    @property
+    def got(self) -> Tree:
+        """The answer's value."""
+        self._settle(self.exchange)
+        return at(self.exchange.value, self.path)
+
+    @property
+    def want(self) -> Tree:
+        """The reference's value; None where nothing was compared."""
+        self._settle(self.exchange)
+        return at(self.exchange.want, self.path)
+
+    @property
+    def cost(self) -> Cost:
+        """What the call cost; counted in the family `cost` only."""
+        self._settle(self.exchange)
+        if self.exchange.cost is None:
+            raise Failure("protocol", _("the process of your code did not report what the call cost"), "crashed")
+        return self.exchange.cost
+
+    @property
+    def asked(self) -> list[tuple[int, int]]:
+        """The shapes (rows, length) of the prefixes with which the answer called ``step``, in order."""
+        self._settle(self.exchange)
+        return asked_of(self.exchange.reply)
+
+    @property
+    def shape(self) -> torch.Size:
+        """Shape of the answer's tensor."""
+        shape: torch.Size = self.got.shape
+        return shape
+
+    def __getitem__(self, index: int | str) -> Result:
+        return Result(self.exchange, self._settle, (*self.path, index))
+
+    def __iter__(self) -> Iterator[Result]:
+        return (self[index] for index in range(len(self)))
+
+    def __len__(self) -> int:
+        if not self.path and len(self.exchange.names) > 1:
+            return len(self.exchange.names)
+        return len(self.got)
+
+
+class GivenDevice(Result):
+    """A device as an argument: the answer's own, and the CPU for the reference."""
+
+    def __init__(self, mine: Any, reference: Any) -> None:
+        self._mine, self._reference = mine, reference
+
+    settled = True
+
+    @property
+    def got(self) -> Any:
+        """The device of the variant."""
+        return self._mine
+
+    @property
+    def mine(self) -> Any:
+        """The same: a device is what it is called."""
+        return self._mine
+
+    @property
+    def want(self) -> Any:
+        """Where the reference computes."""
+        return self._reference

@@ -1,0 +1,1 @@
+"""Why: known mistakes, facts, a script for the debugger, the report."""

@@ -1,0 +1,215 @@
+"""Naming the mistake: which entries of the kata's bank behave, on the same calls, exactly as the answer did.
+
+An entry is named when it reproduces every operation of the failing cases: values, gradients, dtypes, changed inputs and
+errors alike, and of the passing ones as well. Where no single entry does, two are tried: two that share the failing
+cases between them, then two in one file. What is named has always reproduced the numbers of the cases that stand
+beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, groupby, islice
+from typing import Any, Final
+
+from grader.judge.contract import Grading, Model
+from grader.judge.explain.mistakes import Mistake, load
+from grader.judge.explain.reproduce import Known, is_comparable, passes, reproduces
+from grader.judge.runs.outcome import DERIVED_FROM, CaseOutcome
+from grader.probes import simdevice
+from grader.sandbox.observe import SIMULATED
+
+FAILING_PER_FAMILY: Final = 4
+PASSING_PER_FAMILY: Final = 3
+MOST_FOR_PAIRS: Final = 6
+"""So many failing cases are looked at when two mistakes are sought."""
+MOST_PAIRS: Final = 600
+"""So many files with two mistakes are tried: a count, so that a slow machine names as many as a fast one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A mistake and the failing cases in which it did what the answer did."""
+
+    mistake: Mistake
+    cases: tuple[str, ...]
+    together: bool = False
+    """Whether the answer makes it and another one; several that are not together are guesses at one."""
+
+    def document(self, lang: str) -> dict[str, Any]:
+        """Return the entry of the report."""
+        texts = {key: getattr(self.mistake, key)[lang] for key in ("title", "explain", "nudge")}
+        about = {"hint": self.mistake.hint, "cases": list(self.cases), "together": self.together}
+        return {"id": self.mistake.id, **texts, **about}
+
+
+class Bank:
+    """The known mistakes of a kata, ready to run."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._ready: list[tuple[Mistake, Known]] = []
+        self._pairs: dict[tuple[str, str], Known | None] = {}
+
+    def singles(self) -> list[tuple[Mistake, Known]]:
+        """Return each mistake and what runs it."""
+        if not self._ready:
+            text = self._model.text
+            for mistake in load(self._model.kata):
+                run = Known(mistake.applied_to(text), f"mistake {mistake.id}", frozenset((mistake.family,)))
+                self._ready.append((mistake, run))
+        return self._ready
+
+    def both(self, first: Mistake, second: Mistake) -> Known | None:
+        """Return what runs two mistakes in one file; None where they cannot stand in one."""
+        names = (first.id, second.id)
+        if names not in self._pairs:
+            self._pairs[names] = self._applied(first, second) or self._applied(second, first)
+        return self._pairs[names]
+
+    def _applied(self, first: Mistake, second: Mistake) -> Known | None:
+        try:
+            text = second.applied_to(first.applied_to(self._model.text))
+            families = frozenset((first.family, second.family))
+            return Known(text, f"mistakes {first.id} and {second.id}", families)
+        except (ValueError, SyntaxError):
+            return None
+
+
+def diagnose(grading: Grading, outcomes: list[CaseOutcome], bank: Bank) -> list[Diagnosis]:
+    """Return the mistakes that reproduce what the answer did, the most telling first; empty where none does."""
+    failing = [case for case in outcomes if case.failure is not None and is_comparable(case)]
+    passing = [case for case in outcomes if case.outcome == "passed" and not case.is_read_off and is_comparable(case)]
+    if not failing or grading.answer.load_failure is not None or all(_is_stub(case) for case in failing):
+        return []
+    if any(case.variant.device == SIMULATED for case in failing):
+        simdevice.available()
+    else:
+        passing = [case for case in passing if case.variant.device != SIMULATED]
+    return _Search(grading, bank, failing, passing).found()
+
+
+class _Search:
+    """The search in one grading."""
+
+    def __init__(self, grading: Grading, bank: Bank, failing: list[CaseOutcome], passing: list[CaseOutcome]) -> None:
+        self._grading, self._bank, self._failing, self._passing = grading, bank, failing, passing
+        self._few = _first_of_each_family(sorted(failing, key=_order), FAILING_PER_FAMILY)
+        families = {case.family for case in failing}  # each mistake fails in its own
+        self._singles = [(mistake, run) for mistake, run in bank.singles() if mistake.family in families]
+        self._plain = [case for case in passing if case.family in DERIVED_FROM]
+        self._telling = _first_of_each_family(self._plain, PASSING_PER_FAMILY)
+        self._own = [case for case in passing if case.family == case.case.family and case.family not in DERIVED_FROM]
+
+    def found(self) -> list[Diagnosis]:
+        """Return what fits."""
+        fitting = [(m, i) for m, i in self._singles if self._all(i, self._few) and self._all(i, self._telling)]
+        return self._closest(fitting) or self._two()
+
+    def _closest(self, fitting: list[tuple[Mistake, Known]]) -> list[Diagnosis]:
+        """Look at more cases: what one that passed contradicts is out, and those come first that explain most."""
+        fitting = [(mistake, run) for mistake, run in fitting if self._all(run, self._plain)]
+        found: list[tuple[int, int, float, Diagnosis]] = []
+        for mistake, run in fitting:
+            same = self._failing
+            contradicted = 0
+            if len(fitting) > 1:
+                same = [case for case in self._failing if reproduces(self._grading, run, case)]
+                contradicted = sum(not reproduces(self._grading, run, case) for case in self._passing)
+            found.append((contradicted, -len(same), run.distance, _diagnosis(mistake, same)))
+        best = min((fit[:2] for fit in found), default=None)
+        found = sorted((fit for fit in found if fit[:2] == best), key=lambda fit: fit[2])
+        return [diagnosis for _contradicted, _same, _distance, diagnosis in found]
+
+    def _two(self) -> list[Diagnosis]:
+        """Find two mistakes that do it together, or one that does it in part of the cases."""
+        roots = self._roots()
+        hits = [
+            (mistake, [case for case in roots if reproduces(self._grading, run, case)], run)
+            for mistake, run in self._singles
+        ]
+        hits = [(m, cases, run) for m, cases, run in hits if cases and self._all(run, self._plain)]
+        hits.sort(key=lambda hit: -len(hit[1]))
+        for (first, here, _one), (second, there, _other) in combinations(hits, 2):
+            if all(case in here or case in there for case in roots):
+                return _both_of((first, here), (second, [case for case in there if case not in here]))
+        likely = [mistake for mistake, _cases, _run in hits]
+        found = self._both(self._with(likely), roots)
+        if found:
+            return found
+        most = [hit for hit in hits[:1] if len(hit[1]) > 1 and 3 * len(hit[1]) >= 2 * len(roots)]
+        if most:
+            return [_diagnosis(mistake, cases) for mistake, cases, _run in most]
+        return self._both(self._without(likely, roots), roots)
+
+    def _both(self, pairs: Iterator[tuple[Mistake, Mistake]], roots: list[CaseOutcome]) -> list[Diagnosis]:
+        """Return the first pair that does it in one file."""
+        for first, second in islice(self._conceivable(pairs, roots), MOST_PAIRS):
+            both = self._bank.both(first, second)
+            if both is not None and all(self._all(both, cases) for cases in (roots, self._plain, self._own)):
+                return _both_of((first, roots), (second, roots))
+        return []
+
+    def _conceivable(
+        self, pairs: Iterator[tuple[Mistake, Mistake]], roots: list[CaseOutcome]
+    ) -> Iterator[tuple[Mistake, Mistake]]:
+        """Yield the pairs that may do what the answer did, as far as each of the two by itself can tell.
+
+        Two that both pass a case pass it together, and one that fails a case does so beside one that passes it.
+        """
+        runs = {mistake.id: run for mistake, run in self._singles}
+        at_a_glance = [case for case in self._plain if case.evidence.is_accepted_at_a_glance]
+        fine = _first_of_each_family(at_a_glance, PASSING_PER_FAMILY)
+        for first, second in pairs:
+            both = runs[first.id], runs[second.id]
+            at_roots = (tuple(passes(self._grading, run, case) for run in both) for case in roots)
+            elsewhere = (tuple(passes(self._grading, run, case) for run in both) for case in fine)
+            if (True, True) not in at_roots and not any(one is not two for one, two in elsewhere):
+                yield first, second
+
+    def _roots(self) -> list[CaseOutcome]:
+        """Return failing cases that fail for reasons of their own: not those derived from a case that fails."""
+        failed = {case.case.stream for case in self._failing if case.family == case.case.family}
+        roots = [c for c in self._failing if c.family == c.case.family or c.case.stream not in failed]
+        few = _first_of_each_family(sorted(roots, key=_order), 1)
+        more = [case for case in sorted(roots, key=_order) if case not in few]
+        return [*few, *more][:MOST_FOR_PAIRS]
+
+    def _with(self, likely: list[Mistake]) -> Iterator[tuple[Mistake, Mistake]]:
+        """Yield the pairs with a mistake that fits in part."""
+        every = [mistake for mistake, _run in self._singles]
+        return ((a, b) for a in likely for b in every if a is not b)
+
+    def _without(self, likely: list[Mistake], roots: list[CaseOutcome]) -> Iterator[tuple[Mistake, Mistake]]:
+        """Yield the pairs of which neither does, those of all the families that fail first."""
+        others = [mistake for mistake, _run in self._singles if mistake not in likely]
+        families = {case.family for case in roots}
+        pairs = list(combinations(others, 2))
+        yield from sorted(pairs, key=lambda pair: -len(families & {mistake.family for mistake in pair}))
+
+    def _all(self, implementation: Known, cases: list[CaseOutcome]) -> bool:
+        return all(reproduces(self._grading, implementation, case) for case in cases)
+
+
+def _diagnosis(mistake: Mistake, cases: list[CaseOutcome]) -> Diagnosis:
+    return Diagnosis(mistake, tuple(case.id for case in cases))
+
+
+def _both_of(*pairs: tuple[Mistake, list[CaseOutcome]]) -> list[Diagnosis]:
+    return [Diagnosis(mistake, tuple(case.id for case in cases), together=True) for mistake, cases in pairs]
+
+
+def _is_stub(case: CaseOutcome) -> bool:
+    return case.failure is not None and case.failure.kind == "stub"
+
+
+def _order(case: CaseOutcome) -> tuple[bool, bool]:
+    """First what is not derived, and of this what asked the same of every answer: mistakes remember that."""
+    return case.family != case.case.family, case.check is not None and case.check.looked
+
+
+def _first_of_each_family(cases: list[CaseOutcome], most: int) -> list[CaseOutcome]:
+    by_family = groupby(sorted(cases, key=lambda case: case.family), key=lambda case: case.family)
+    chosen = [case for _family, family in by_family for case in list(family)[:most]]
+    return [case for case in cases if case in chosen]

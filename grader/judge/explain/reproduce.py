@@ -1,0 +1,258 @@
+"""What an answer did in a case, and whether something else does the same there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from grader.judge.contract import Grading
+from grader.judge.exchange.compare import agree
+from grader.judge.exchange.observed import Cost, cost_of, tensor_nodes
+from grader.judge.exchange.results import Exchange
+from grader.judge.failure import Failure, Satisfied
+from grader.judge.runs.outcome import CaseOutcome, again
+from grader.judge.workers.answer import Header, Local, Tensors
+from grader.judge.workers.pending import Reply
+from grader.sandbox.executor import RUN_BITS
+from grader.sandbox.observe import SIMULATED
+from grader.transport.operations import Payload, same_operation
+from grader.transport.wire import Unpacker
+
+if TYPE_CHECKING:
+    from grader.judge.runs.plan import Recording
+
+COMPARABLE: Final = frozenset(("value", "built", "error", "missing"))
+MOST_APART: Final = 2.5
+"""One wasteful way to do a thing may cost so many times as much as another, written by somebody else."""
+
+
+class Different(BaseException):
+    """Something else was done than the answer did."""
+
+
+def is_comparable(case: CaseOutcome) -> bool:
+    """Whether all that the answer did in a case can be done again here."""
+    check = case.check
+    if case.variant.device not in ("cpu", SIMULATED) or case.case.trains:
+        return False
+    if check is None or not check.exchanges:
+        return case.evidence.is_accepted_at_a_glance
+    settled = [exchange for exchange in check.exchanges if exchange.settled]
+    return bool(settled) and all(exchange.reply["kind"] in COMPARABLE for exchange in settled)
+
+
+def reproduces(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
+    """Whether an implementation does, operation by operation, what the answer did in a case."""
+    if not case.evidence.is_accepted_at_a_glance:
+        return _reproduces(grading, implementation, case)
+    # It passed at a glance: whoever does what one such answer did does what all of them did.
+    return implementation.passes(grading.seed, case.id, lambda: _passes(grading, implementation, case))
+
+
+def passes(grading: Grading, implementation: Known, case: CaseOutcome) -> bool | None:
+    """Whether an implementation passes a case at a glance, whatever the answer did; None where that takes more."""
+    recording = case.evidence.recording
+    if recording is None or not recording.is_straight or case.is_read_off:
+        return None
+    find_out = partial(_meets, grading, implementation, recording)
+    return implementation.passes(grading.seed, f"{case.id}, at a glance", find_out)
+
+
+def _passes(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
+    """Whether an implementation does what a passing answer did, at a glance or operation by operation."""
+    recording = case.evidence.recording
+    if recording is not None and not case.is_read_off and _meets(grading, implementation, recording):
+        return True
+    return _reproduces(grading, implementation, case)
+
+
+def _meets(grading: Grading, implementation: Known, ready: Recording) -> bool:
+    """Whether an implementation replies to what was prepared as a passing answer does."""
+    deeds = implementation.remembered(grading.seed, ready.exchanges, looked=False)
+    return ready.met((deed.reply, deed.payload) for deed in deeds)
+
+
+def _reproduces(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
+    check = case.evidence.checked
+    assert check is not None
+    recorded = [exchange for exchange in check.exchanges if exchange.settled]
+    if case.variant.cost and (case.failure is None or case.failure.kind == "cost"):
+        return _costs_as_much(grading, implementation, case, recorded)
+    deeds = implementation.remembered(grading.seed, recorded, looked=check.looked)
+    return all(deed.is_that_of(exchange) for exchange, deed in zip(recorded, deeds, strict=False))
+
+
+class Deed:
+    """What an implementation did when it was asked for one operation."""
+
+    def __init__(self, reply: Reply, sent: tuple[Header, Tensors] | None = None) -> None:
+        (self.reply, self._tensors), self._sent = reply, sent
+        self._value: Any = None
+        self._grads: dict[str, Any] | None = None
+
+    @property
+    def payload(self) -> Payload:
+        """The tensors of the reply."""
+        return Payload(tensors=self._tensors)
+
+    def was_asked(self, sent: tuple[Header, Tensors]) -> bool:
+        """Whether it was asked for just this."""
+        return self._sent is not None and same_operation(sent, self._sent)
+
+    def is_that_of(self, recorded: Exchange) -> bool:
+        """Whether the answer did the same."""
+        reply, theirs = self.reply, recorded.reply
+        if reply["kind"] != theirs["kind"]:
+            return False
+        if reply["kind"] == "error":
+            return _complaint(reply) == _complaint(theirs)
+        if reply["kind"] == "built":
+            return bool(reply["parameters"] == theirs.get("parameters"))
+        if reply["kind"] != "value":
+            return True
+        if self._grads is None:
+            tree = Unpacker(self._tensors)
+            self._value = tree.unpack(reply["value"])
+            self._grads = {name: tree.unpack(node) for name, node in reply.get("grads", [])}
+        if sorted(reply["modified"]) != sorted(theirs.get("modified", [])) or not agree(self._value, recorded.value):
+            return False
+        if _habits(reply) != _habits(theirs):
+            return False
+        grads = self._grads
+        return all(agree(grads[name], grad) for name, grad in recorded.grads.items() if name in grads)
+
+
+class Known(Local):
+    """A known mistake. What it does is remembered for the next answer that gets the same inputs."""
+
+    def __init__(self, source: str, filename: str, families: frozenset[str]) -> None:
+        """``families``: of what it does wrong. Only the contract's may call what is forbidden: no other is traced."""
+        super().__init__(source, filename)
+        self._traced = "contract" in families
+        self.distance = 0.0
+        """How far its cost was from that of the answer in the last case that fails by its cost."""
+        self._seed = -1
+        self._deeds: dict[int, list[Deed]] = {}
+        self._passes: dict[str, bool] = {}
+
+    def passes(self, seed: int, case: str, find_out: Callable[[], bool]) -> bool:
+        """Whether it passes a case, as far as that does not depend on an answer."""
+        self._keep(seed)
+        if case not in self._passes:
+            self._passes[case] = find_out()
+        return self._passes[case]
+
+    def remembered(self, seed: int, recorded: list[Exchange], *, looked: bool) -> Iterator[Deed]:
+        """Yield what it does when it is asked what was asked in one run, from memory where it was asked this before.
+
+        ``looked``: whether what was asked may depend on what the answer did.
+        """
+        self._keep(seed)
+        known = self._deeds.setdefault(number_of(recorded[0]), [])
+        if looked and not all(deed.was_asked(e.sent) for deed, e in zip(known, recorded, strict=False)):
+            known.clear()
+        yield from known
+        for at, deed in enumerate(self._done(recorded, looked) if len(known) < len(recorded) else ()):
+            if at >= len(known):
+                known.append(deed)
+                yield deed
+
+    def _done(self, recorded: list[Exchange], looked: bool) -> Iterator[Deed]:
+        for exchange in recorded:
+            header, tensors = exchange.sent
+            reply = self.reply(header if self._traced else header | {"trace": None}, tensors)
+            yield Deed(reply, exchange.sent if looked else None)
+
+    def _keep(self, seed: int) -> None:
+        """Keep what was remembered for these inputs."""
+        if seed != self._seed:
+            self._seed = seed
+            self._deeds.clear()
+            self._passes.clear()
+
+
+def number_of(exchange: Exchange) -> int:
+    """Return the number of the run that an operation belongs to."""
+    header = exchange.sent[0]
+    number: int = header["handle"] if header["op"] == "build" else header["key"]
+    return number >> RUN_BITS
+
+
+class _Replay:
+    """An implementation in the place of the answer, as long as it does the same."""
+
+    def __init__(self, implementation: Local, recorded: list[Exchange]) -> None:
+        self._implementation, self._recorded = implementation, recorded
+        self._at = 0
+        self.distance = 0.0
+
+    def submit(self, header: Header, tensors: Tensors) -> Any:
+        """Do one operation. Raises Different."""
+        if self._at == len(self._recorded):
+            raise Different
+        recorded = self._recorded[self._at]
+        self._at += 1
+        reply = self._implementation.reply(header, tensors)
+        if not Deed(reply).is_that_of(recorded):
+            raise Different
+        self.distance += _distance(cost_of(reply[0]), recorded.cost)
+        return reply
+
+    def wait(self, asked: Any) -> Reply:
+        """Return what was done already."""
+        done: Reply = asked
+        return done
+
+
+def _costs_as_much(grading: Grading, implementation: Known, case: CaseOutcome, recorded: list[Exchange]) -> bool:
+    """Counts need not be equal to the last multiplication: what must be the same is what the case says of them."""
+    replay = _Replay(implementation, recorded)
+    implementation.distance = math.inf
+    try:
+        again(case, grading, replay)
+    except (Different, Satisfied):
+        return False
+    except Failure as failure:
+        implementation.distance = replay.distance
+        theirs = case.failure
+        return theirs is not None and failure.kind == theirs.kind and _similar(failure.counted, theirs.counted)
+    return case.failure is None
+
+
+def _similar(mine: float, theirs: float) -> bool:
+    """Whether two costs over a limit may have one cause."""
+    return mine == theirs or bool(mine and theirs and abs(math.log(mine / theirs)) < math.log(MOST_APART))
+
+
+def _distance(mine: Cost | None, theirs: Cost | None) -> float:
+    """Return how far two counts are apart, in factors."""
+    if mine is None or theirs is None:
+        return 0.0
+    pairs = [(mine.calls, theirs.calls), (mine.madds, theirs.madds), (mine.elems, theirs.elems)]
+    pairs.append((mine.biggest, theirs.biggest))
+    return sum(abs(math.log((1 + one) / (1 + two))) for one, two in pairs)
+
+
+def _complaint(reply: Header) -> tuple[str, str]:
+    """Return what an exception tells of its cause.
+
+    Of what torch refuses the sizes, in its own words; of tensors on two devices the shape of the stranger. A sentence
+    that a learner wrote is his own.
+    """
+    name, message = str(reply.get("type")), str(reply.get("message"))
+    if name == "DeviceMixError":
+        return name, message.partition(", shape ")[2].partition(", is on")[0]
+    return name, message.partition("\n")[0] if name == "RuntimeError" else ""
+
+
+def _habits(reply: Header) -> tuple[bool, list[str], list[Any]]:
+    """Whether something forbidden was called, what was copied to the host, and where the results live."""
+    given = reply.get("seen")
+    seen = given if type(given) is dict else {}
+    return (
+        bool(seen.get("forbidden")),
+        sorted({str(found[0]) for found in seen.get("traffic") or () if type(found) is list and found}),
+        [node.get("device") for node in tensor_nodes(reply["value"])],
+    )

@@ -1,0 +1,1 @@
+"""From cases to outcomes: recordings, their order, and the runner."""

@@ -1,0 +1,96 @@
+"""Which prepared runs are asked for, in which order, and which of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from grader.judge.runs.outcome import Run
+from grader.judge.workers.answer import lane_of_family
+from grader.judge.workers.keeper_client import LANES
+
+if TYPE_CHECKING:
+    from grader.judge.runs.plan import Plan, Recording
+
+OPERATIONS_TOGETHER: Final = 30
+"""So many operations travel together: a message costs both sides more than what is in it."""
+FEW_ARE_ENOUGH: Final = 3
+"""So many runs of a variant show whether it brings something new, where an answer has failed already."""
+
+WORK: Final = {"device": 10, "grad": 10, "dtype": 4}
+"""How much work an operation of a family is for a sandbox;"""
+WORK_OF_OTHERS: Final = 5
+"""that of all others."""
+GOES_ANYWHERE: Final = ("grad", "dtype")
+"""What may go to either lane. The cases themselves stay together: what one leaves behind another may meet."""
+
+Ready = tuple[Run, "Recording"]
+_Where = TypeVar("_Where", bound=Hashable)
+
+
+def parted(runs: list[Run], plan: Plan) -> tuple[list[Ready], list[Ready]]:
+    """Part the runs into those that are asked for ahead and those that repeat what they show."""
+    numbers = {run.number for run in runs}
+    for run in runs:
+        run.lane = plan.lanes.get(run.number, "")
+    ahead: list[Ready] = []
+    left: list[Ready] = []
+    for run, ready in sorted(((run, plan.runs[run.number - 1]) for run in runs), key=order):
+        if ready.repeats and ready.repeats <= numbers:
+            left.append((run, ready))
+        else:
+            ahead.append((run, ready))
+    return ahead, left
+
+
+def few(ahead: list[Ready], left: list[Ready], mains: dict[str, Run]) -> tuple[list[Ready], list[Ready]]:
+    """Part the derived runs of an answer that has failed: a few of each variant, of cases that passed, and the others.
+
+    The few are of those that are asked for ahead, where there are any.
+    """
+    variants: dict[tuple[str, str], list[Run]] = {}
+    for pairs in (ahead, left):
+        passing = [run for run, _ready in pairs if not fails(mains.get(run.outcome.case.stream))]
+        for variant in {run.variant for run in passing} - variants.keys():
+            members = [run for run in passing if run.variant == variant]
+            variants[variant] = members[:: -(-len(members) // FEW_ARE_ENOUGH)]
+    chosen = [run for members in variants.values() for run in members]
+    every = sorted([*ahead, *left], key=order)
+    return [pair for pair in every if pair[0] in chosen], [pair for pair in every if pair[0] not in chosen]
+
+
+def order(pair: Ready) -> tuple[bool, bool]:
+    """What is on the device comes last (see LANE_OF_FAMILY), and what takes long to judge before the rest of it."""
+    run, ready = pair
+    return run.outcome.family == "device", ready.is_straight
+
+
+def fails(main: Run | None) -> bool:
+    """Whether a case fails in a way that shows in what is derived from it: a changed input shows in its own run."""
+    if main is None or main.outcome.outcome == "passed":
+        return False
+    return main.outcome.failure is None or main.outcome.failure.kind != "modified"
+
+
+def balanced(runs: list[Ready]) -> dict[int, str]:
+    """Return the lanes of the runs that may go to either, by number, so that both have as much to do."""
+    loads = dict.fromkeys(LANES, 0)
+    places: dict[int, str] = {}
+    for run, ready in sorted(runs, key=lambda pair: pair[0].outcome.family in GOES_ANYWHERE):
+        family = run.outcome.family
+        place = min(LANES, key=loads.__getitem__) if family in GOES_ANYWHERE else lane_of_family(family)
+        loads[place] += len(ready.messages) * WORK.get(family, WORK_OF_OTHERS)
+        places[run.number] = place
+    return places
+
+
+def together(runs: list[Ready], where: Callable[[Run], _Where]) -> Iterator[tuple[_Where, list[Ready]]]:
+    """Yield groups of runs that go to one place and are asked for in one message, in an order that keeps theirs."""
+    waiting: dict[_Where, list[Ready]] = {}
+    for run, ready in runs:
+        place = where(run)
+        group = waiting.setdefault(place, [])
+        group.append((run, ready))
+        if sum(len(ready.messages) for _run, ready in group) >= OPERATIONS_TOGETHER:
+            yield place, waiting.pop(place)
+    yield from waiting.items()

@@ -1,0 +1,264 @@
+"""A case and its variants: what runs, what came of it, and running it again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+import torch
+
+from grader.catalog import FAMILIES
+from grader.judge.cases.check import Check
+from grader.judge.cases.rng import Numbers
+from grader.judge.cases.variant import Variant, as_derived, as_traced
+from grader.judge.contract import Grading
+from grader.judge.exchange.observed import contract_failure
+from grader.judge.failure import Failure, Outcome
+from grader.judge.runs.evidence import Evidence
+from grader.sandbox.observe import SIMULATED
+
+Skipped = Literal["lost", "machine", "left-out", "unasked", "untrained"]
+"""Why a case does not run.
+
+``machine``: it cannot run here, whatever the answer, which alone excuses it; ``lost``: nobody has come to it;
+``left-out``: the answer has ended its process again and again; ``unasked``: it repeats other cases in another way and
+nobody needs it to know that the answer fails; ``untrained``: nothing is trained before all others have passed.
+"""
+CORE: Final = "core"
+DERIVED_FROM: Final = (CORE, "mask")
+HALVES: Final = {"float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
+ANSWERED: Final = ("value", "built")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One function of a kata's ``cases.py``, with the values of its own parameters."""
+
+    name: str
+    parameters: str
+    about: str
+    family: str
+    position: int
+    function: Callable[[Check, Numbers], None] = field(repr=False)
+    derives: tuple[str, ...] | None = None
+    """The families that it is derived into, None for all that the kata has."""
+    title: str = ""
+    """What a learner reads in place of its name, in another language than English."""
+    trains: bool = False
+    """Whether it trains a module, which takes seconds: it waits until all others have passed."""
+    precise: bool = False
+    """Whether it runs in float64: where results are decisions, rounding could turn one over."""
+
+    @property
+    def stream(self) -> str:
+        """The name under which its inputs are drawn: the same for each variant."""
+        return f"{self.name}({self.parameters})"
+
+
+def traits_of(marks: Iterable[Any]) -> dict[str, Any]:
+    """Return what pytest's marks say of a case, as arguments of ``Case``."""
+    marks = list(marks)
+    names = [mark.name for mark in marks]
+    into = [mark.args for mark in marks if mark.name == "derive"]
+    return {
+        "family": next((name for name in names if name in FAMILIES), CORE),
+        "derives": tuple(family for families in into for family in families) if into else None,
+        "trains": "trains" in names,
+        "precise": "precise" in names,
+    }
+
+
+def variants_of(case: Case, families: tuple[str, ...], device: str = "") -> list[Variant]:
+    """Return the variants of a case: its own, and those derived from it for the families of the kata."""
+    family, chosen, device = case.family, case.derives, device or SIMULATED
+    on_device = Variant("device", "" if device == SIMULATED else device, device=device)
+    own = {
+        "grad": Variant("grad", dtype=torch.float64, grad=True),
+        "device": on_device,
+        "contract": Variant("contract", trace=True),
+        "cost": Variant("cost", cost=True),
+    }.get(family, Variant(family))
+    if case.precise:
+        own, on_device = (dataclasses.replace(variant, dtype=torch.float64) for variant in (own, on_device))
+    variants = [own]
+    if family not in DERIVED_FROM:
+        return variants
+    derived = [name for name in families if name not in DERIVED_FROM and (chosen is None or name in chosen)]
+    if "dtype" in derived:
+        variants += [Variant("dtype", label, dtype) for label, dtype in HALVES.items()]
+    if "grad" in derived:
+        variants.append(Variant("grad", dtype=torch.float64, grad=True))
+    if "device" in derived:
+        variants.append(on_device)
+    if "contract" in derived:
+        variants = [own, *map(as_derived, variants[1:])]
+        variants.append(Variant("contract", dtype=own.dtype, trace=True, compares_values=False))
+    return variants
+
+
+@dataclass(eq=False)
+class CaseOutcome:
+    """What happened in one variant of a case."""
+
+    case: Case
+    variant: Variant
+    outcome: Outcome = "skipped"
+    """Nothing has passed before its run is over."""
+    failure: Failure | None = None
+    reason: str = ""
+    skipped: Skipped | None = "lost"
+    """Why it did not run; None where it did."""
+    evidence: Evidence = field(default_factory=Evidence, repr=False)
+    """What it rests on."""
+    is_read_off: bool = False
+    """Whether it was read off the run of another variant, which shows what was printed and how long it took."""
+
+    @property
+    def check(self) -> Check | None:
+        """What was asked and replied, where somebody has looked closer."""
+        return self.evidence.check
+
+    @property
+    def id(self) -> str:
+        """``mask/three_dimensional_mask_is_per_batch``, ``dtype/…[float16]``."""
+        own = f"({self.case.parameters})" if self.case.parameters else ""
+        label = f"[{self.variant.label}]" if self.variant.label else ""
+        return f"{self.variant.family}/{self.case.name.removeprefix('test_')}{own}{label}"
+
+    @property
+    def family(self) -> str:
+        """The family that the outcome counts in."""
+        return self.variant.family
+
+    @property
+    def title(self) -> str:
+        """What a learner reads in the list."""
+        own = f" ({self.case.parameters})" if self.case.parameters else ""
+        label = f" [{self.variant.label}]" if self.variant.label else ""
+        return (self.case.title or self.case.name.removeprefix("test_").replace("_", " ")) + own + label
+
+    def succeed(self) -> None:
+        """Note that its run is over; unless it has failed, it has passed."""
+        if self.failure is None:
+            self.outcome, self.skipped = "passed", None
+
+    def skip(self, why: Skipped, reason: str) -> None:
+        """Note that it does not run."""
+        self.outcome, self.skipped, self.reason = "skipped", why, reason
+
+    def fail(self, failure: Failure | None) -> None:
+        """Note a failure, if there is one."""
+        if failure is not None:
+            self.failure, self.outcome, self.skipped = failure, failure.outcome, None
+
+    @property
+    def printed(self) -> str:
+        """What the answer printed during the case."""
+        return "" if self.is_read_off else "".join(ticket.printed for ticket in self.evidence.asked())
+
+    @property
+    def seconds(self) -> float:
+        """How long the answer took."""
+        return 0.0 if self.is_read_off else sum(ticket.took for ticket in self.evidence.asked())
+
+
+@dataclass(eq=False)
+class Run:
+    """One run of a case, and the outcomes that are read off it."""
+
+    outcome: CaseOutcome
+    contract: CaseOutcome | None = None
+    values: CaseOutcome | None = None
+    number: int = 0
+    lane: str = ""
+    """The lane that it goes to, where that does not follow from its family."""
+    _hidden: list[CaseOutcome] = field(default_factory=list)
+
+    @property
+    def outcomes(self) -> list[CaseOutcome]:
+        """All that it decides and somebody wants to know."""
+        return [outcome for outcome in self._all if outcome not in self._hidden]
+
+    @property
+    def _all(self) -> list[CaseOutcome]:
+        return [outcome for outcome in (self.outcome, self.contract, self.values) if outcome is not None]
+
+    @property
+    def variant(self) -> tuple[str, str]:
+        """The name of its variant."""
+        return self.outcome.variant.family, self.outcome.variant.label
+
+    @property
+    def is_main(self) -> bool:
+        """Whether it is the case itself, not derived from it."""
+        return self.outcome.family == self.outcome.case.family
+
+    def skip(self, why: Skipped, reason: str) -> None:
+        """Note that it does not run, nor what would be read off it."""
+        for outcome in self._all:
+            outcome.skip(why, reason)
+
+    def keep(self, wanted: Callable[[CaseOutcome], bool]) -> bool:
+        """Decide only the outcomes that are wanted. Returns whether there are any."""
+        self._hidden = [outcome for outcome in self._all if not wanted(outcome)]
+        return bool(self.outcomes)
+
+    def close(self) -> Iterator[CaseOutcome]:
+        """Read the other outcomes off the run that is over; yields those that are wanted."""
+        self._read()
+        yield from self.outcomes
+
+    def _read(self) -> None:
+        main, check = self.outcome, self.outcome.check
+        if main.outcome == "skipped" and main.skipped != "lost":
+            return
+        for other in (self.contract, self.values):
+            if other is not None:
+                other.evidence = main.evidence
+        if check is not None:  # else it passed at a glance, and the others with it
+            self._look_closer(check)
+        for outcome in self._all:
+            outcome.succeed()
+
+    def _look_closer(self, check: Check) -> None:
+        main = self.outcome
+        if self.contract is not None:  # out of bounds or changed in place: seen in every run that is traced
+            check.receive_the_rest()
+            found = (contract_failure(exchange) for exchange in check.exchanges if exchange.settled)
+            broke = main.failure if any(e.reply["kind"] not in ANSWERED for e in check.exchanges) else None
+            self.contract.fail(next(filter(None, found), broke))
+        if self.values is not None:  # in float64 the values are compared before the gradients
+            in_gradient = main.failure is not None and "gradient" in main.failure.kind
+            self.values.fail(None if in_gradient else main.failure)
+
+
+def planned(case: Case, variants: list[Variant]) -> list[Run]:
+    """Return the runs that give the outcomes of these variants: fewer than there are variants."""
+    outcomes = {(variant.family, variant.label): CaseOutcome(case, variant) for variant in variants}
+    runs: list[Run] = []
+    contract = outcomes.get(("contract", "")) if case.family in DERIVED_FROM else None
+    values = outcomes.get(("dtype", "float64")) if case.family in DERIVED_FROM else None
+    for outcome in outcomes.values():
+        if outcome in (contract, values):
+            continue
+        run = Run(outcome)
+        if outcome.family in DERIVED_FROM and contract is not None:
+            outcome.variant = as_traced(outcome.variant)
+            run.contract, contract.is_read_off = contract, True
+        if outcome.family == "grad" and values is not None:
+            run.values, values.is_read_off = values, True
+        runs.append(run)
+    runs += [Run(outcome) for outcome in (contract, values) if outcome is not None and not outcome.is_read_off]
+    return runs
+
+
+def again(outcome: CaseOutcome, grading: Grading, backend: Any, *, judges: bool = False) -> None:
+    """Run a case once more with something else as the answer; what it raises comes through."""
+    weights = Numbers(grading.seed, f"weights of {outcome.case.stream}")
+    variant = outcome.check.variant if outcome.check is not None else outcome.variant
+    check = Check(grading, variant, weights, backend)
+    check.judges = judges
+    outcome.case.function(check, Numbers(grading.seed, outcome.case.stream))
+    check.settle()

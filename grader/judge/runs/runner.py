@@ -1,0 +1,273 @@
+"""Runs the cases against the answer: prepared ones all at once, the others one after the other."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from grader.judge.cases.check import Check
+from grader.judge.cases.rng import Numbers
+from grader.judge.cases.variant import Twin
+from grader.judge.contract import Grading
+from grader.judge.failure import Failure
+from grader.judge.runs.batches import Ready, fails, few, parted, together
+from grader.judge.runs.evidence import Evidence
+from grader.judge.runs.outcome import Case, CaseOutcome, Run, Skipped
+from grader.judge.runs.plan import Plan, Recording, Replies
+from grader.judge.workers.answer import MOST_RESTARTS, Backend, Lane
+from grader.judge.workers.pending import Lost
+from grader.language import _
+from grader.sandbox.observe import SIMULATED
+from grader.transport.sentences import in_words
+
+RUNS_AHEAD: Final = 12
+FAILS_WITHOUT_RUNNING: Final = ("left-out", "unasked")
+
+
+class Runner:
+    """Runs cases against the answer, ahead of their judgement."""
+
+    def __init__(
+        self,
+        grading: Grading,
+        on_outcome: Callable[[CaseOutcome], None],
+        plan: Plan | None = None,
+        on_confirming: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Start with what was prepared, if anything was.
+
+        ``on_confirming`` is called when all that shows something new has passed and the rest of the cases begins.
+        """
+        self._grading, self._on_outcome, self._plan = grading, on_outcome, plan
+        self._on_confirming = on_confirming
+        self._open: deque[Run] = deque()
+        self._first: Check | None = None
+        self._case: Case | None = None
+
+    def run(self, runs: list[Run], *, patiently: bool = False) -> None:
+        """Run all of these, or as many as it takes to know that the answer fails, and in what.
+
+        ``patiently``: what is derived waits for its cases, and few of an answer that has failed have to be asked for.
+        """
+        trainings = [run for run in runs if run.outcome.case.trains]
+        others = [run for run in runs if run not in trainings]
+        if self._plan is None:
+            for run in others:
+                self._run(run)
+            self._finish_all()
+        else:
+            self._run_prepared(others, self._plan, patiently=patiently)
+        self._train(trainings, others)
+
+    def _run_prepared(self, runs: list[Run], plan: Plan, *, patiently: bool) -> None:
+        """Ask first for the runs that show something new; where they all pass, for every other one, too."""
+        mains = {run.outcome.case.stream: run for run in runs if run.is_main}
+        ahead, left = parted(runs, plan)
+        certain = False
+        if patiently:
+            self._ask_and_judge([pair for pair in ahead if pair[0].is_main], plan)
+            certain = _any_fails(mains.values())
+            ahead = [pair for pair in ahead if not pair[0].is_main]
+            if certain:
+                ahead, left = few(ahead, left, mains)
+        self._ask_and_judge(ahead, plan)
+        if _any_fails(runs):
+            left = self._left_in_doubt(ahead, left, mains, certain=certain)
+        elif left:
+            self._on_confirming()
+        self._ask_and_judge(left, plan)
+        self._finish_all()
+
+    def _train(self, trainings: list[Run], others: list[Run]) -> None:
+        """Run the cases that train a module, unless another one has failed: that one says more, and at once."""
+        for run in trainings:
+            if _any_fails(others):
+                self._skip(run, "untrained", _("nothing is trained before all other cases pass"))
+            else:
+                self._run(run)
+                self._finish_all()
+
+    def _left_in_doubt(
+        self, asked: list[Ready], left: list[Ready], mains: dict[str, Run], *, certain: bool
+    ) -> list[Ready]:
+        """Leave out the runs that nobody needs in order to know in what the answer fails; returns the others."""
+        evidence: dict[tuple[str, str], list[Run]] = {}
+        for run, _recording in asked:
+            if not run.is_main:
+                evidence.setdefault(run.variant, []).append(run)
+        doubtful: list[Ready] = []
+        for pair in left:
+            if _is_decided(pair[0], mains, evidence, certain=certain):
+                self._skip(pair[0], "unasked", _("not run: it repeats other cases, and the answer has failed already"))
+            else:
+                doubtful.append(pair)
+        return doubtful
+
+    # --- prepared
+
+    def _ask_and_judge(self, runs: list[Ready], plan: Plan) -> None:
+        if self._grading.answer.load_failure is None:
+            self._ask(runs, plan)
+            for run, recording in runs:
+                if not self._skips(run):
+                    self._judge(run, recording)
+        else:  # there is nobody to ask
+            for run, _recording in runs:
+                self._run(run)
+
+    def _ask(self, runs: list[Ready], plan: Plan) -> None:
+        lanes: set[Lane] = set()
+        for lane, group in together(runs, self._lane):
+            messages = [message for _run, recording in group for message in recording.messages]
+            one_by_one = len(messages) == 1 or lane.is_in_doubt
+            asked = map(lane.send, messages) if one_by_one else iter(lane.send_together(plan.several(group)))
+            for run, recording in group:
+                run.outcome.evidence = Evidence(recording, [next(asked) for _message in recording.messages])
+            lanes.add(lane)
+        for lane in lanes:
+            lane.flush()
+
+    def _judge(self, run: Run, recording: Recording) -> None:
+        evidence, lane = run.outcome.evidence, self._lane(run)
+        if _passes(evidence, recording, lane):
+            evidence.rejudge = lambda: self._rejudged(run, recording, lane)
+            self._close(run)
+        elif recording.is_straight:
+            evidence.check = self._asked(run, recording, lane)
+            self._finish(run)
+        elif self._begin(run, Replies(lane, recording, evidence.tickets), recording):
+            self._finish(run)
+        else:
+            self._close(run)
+
+    def _rejudged(self, run: Run, recording: Recording, lane: Lane) -> Check:
+        check = self._asked(run, recording, lane)
+        check.settle()
+        self._grading.reference.release(check.handles)
+        return check
+
+    def _asked(self, run: Run, recording: Recording, backend: Backend) -> Check:
+        """Return the check of a straight run that was asked for: what is left to do is to judge."""
+        check = self._check(run, backend, recording)
+        check.exchanges = recording.asked_with(run.outcome.evidence.tickets)
+        check.agreements = recording.agreements
+        check.handles = [exchange.header["handle"] for exchange in check.exchanges if exchange.header["op"] == "build"]
+        return check
+
+    def _lane(self, run: Run) -> Lane:
+        return self._grading.answer.lane(run.outcome.family, run.lane)
+
+    # --- one by one
+
+    def _run(self, run: Run) -> None:
+        outcome = run.outcome
+        if self._skips(run):
+            return
+        lane = self._lane(run)
+        if outcome.case is not self._case:
+            self._first, self._case = None, outcome.case
+        if self._begin(run, lane, self._first):
+            lane.flush()
+            self._open.append(run)
+        else:
+            self._close(run)
+        self._first = self._first or outcome.check
+        while self._open and (lane.careful or len(self._open) > RUNS_AHEAD):
+            self._finish(self._open.popleft())
+
+    def _finish_all(self) -> None:
+        while self._open:
+            self._finish(self._open.popleft())
+
+    def _skips(self, run: Run) -> bool:
+        """Skip a run on the simulated device where there is none, and all that follows too many deaths."""
+        answer = self._grading.answer
+        if answer.is_hopeless:
+            sentence = _("your code has ended its process in {count} cases; the others are left out")
+            if answer.timeouts:
+                sentence = _("your code ran out of time or ended its process in {count} cases; the others are left out")
+            self._skip(run, "left-out", sentence.format(count=answer.deaths))
+            return True
+        if run.outcome.variant.device == SIMULATED and (problem := answer.device_problem()):
+            reason = _("the simulated device does not work here: {problem}").format(problem=in_words(problem))
+            self._skip(run, "machine", reason)
+            return True
+        return False
+
+    def _skip(self, run: Run, why: Skipped, reason: str) -> None:
+        run.skip(why, reason)
+        self._close(run)
+
+    def _check(self, run: Run, backend: Backend, twin: Twin | None) -> Check:
+        grading, case = self._grading, run.outcome.case
+        weights = Numbers(grading.seed, f"weights of {case.stream}")
+        return Check(grading, run.outcome.variant, weights, backend, run.number, twin)
+
+    def _begin(self, run: Run, backend: Backend, twin: Twin | None = None) -> bool:
+        """Run the function of the case. Returns whether something is left to be judged."""
+        grading, outcome = self._grading, run.outcome
+        for _attempt in range(MOST_RESTARTS):
+            check = outcome.evidence.check = self._check(run, backend, twin)
+            try:
+                outcome.case.function(check, Numbers(grading.seed, outcome.case.stream))
+            except Failure as failure:
+                outcome.fail(failure)
+                return False
+            except Lost:
+                grading.reference.release(check.handles)
+                backend, twin = self._lane(run), None
+                continue
+            return True
+        raise RuntimeError(f"{outcome.id} was lost {MOST_RESTARTS} times")
+
+    def _finish(self, run: Run) -> None:
+        for _attempt in range(MOST_RESTARTS):
+            assert run.outcome.check is not None
+            try:
+                run.outcome.check.settle()
+            except Failure as failure:
+                run.outcome.fail(failure)
+            except Lost:  # it stood behind one that ended the sandbox
+                self._grading.reference.release(run.outcome.check.handles)
+                if self._begin(run, self._lane(run)):
+                    continue
+            break
+        else:
+            raise RuntimeError(f"{run.outcome.id} was lost {MOST_RESTARTS} times")
+        self._close(run)
+
+    def _close(self, run: Run) -> None:
+        for outcome in run.close():
+            self._on_outcome(outcome)
+        if run.outcome.check is not None:
+            self._grading.reference.release(run.outcome.check.handles)
+
+
+def _any_fails(runs: Iterable[Run]) -> bool:
+    """Whether something is known already that makes the answer fail."""
+    outcomes = (outcome for run in runs for outcome in run.outcomes)
+    return any(outcome.failure is not None or outcome.skipped in FAILS_WITHOUT_RUNNING for outcome in outcomes)
+
+
+def _passes(evidence: Evidence, recording: Recording, lane: Lane) -> bool:
+    """Whether all replies are those of a passing answer, at a glance."""
+    return (
+        recording.is_straight
+        and all(map(lane.answered, evidence.tickets))
+        and recording.met((ticket.reply, ticket.payload) for ticket in evidence.tickets)
+    )
+
+
+def _is_decided(run: Run, mains: dict[str, Run], evidence: dict[tuple[str, str], list[Run]], *, certain: bool) -> bool:
+    """Whether the runs of its variant that were asked for leave no doubt what this one would show.
+
+    Where the verdict is ``certain``, a case that has failed is not asked whether it does so in a variant, too.
+    """
+    main, asked = mains.get(run.outcome.case.stream), evidence.get(run.variant, [])
+    failed = [other for other in asked if other.outcome.outcome != "passed"]
+    if fails(main):  # it would be no new fact that it fails in this variant, too
+        return bool(failed) or certain
+    if main is None and failed:
+        return False
+    return bool(asked) and all(fails(mains.get(other.outcome.case.stream)) for other in failed)

@@ -1,0 +1,1 @@
+"""What is expected of a reply, and what a reply means."""

@@ -1,0 +1,207 @@
+"""What a passing reply looks like, worked out before it comes: most replies are judged by one comparison of numbers.
+
+Whatever differs from the picture in any way is judged in the long way, which alone decides what is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Protocol
+
+import torch
+
+from grader.judge.cases.modules import missing_parameters
+from grader.judge.exchange.compare import GRADIENT_SLACK, SMALLEST_SCALE, tolerance
+from grader.judge.exchange.observed import tensor_nodes
+from grader.transport.operations import Payload
+from grader.transport.wire import Tree, Unpacker, WireError, dtype_name
+
+_NUMBERS: Final = torch.float64
+_TENSOR: Final = "tensor"
+MALFORMED: Final = (
+    *(KeyError, TypeError, ValueError, AttributeError, IndexError, RuntimeError, OverflowError),
+    WireError,
+)
+"""What comes of a reply that breaks the rules: the long way says what is wrong with it."""
+
+
+MOST_ACCEPTED: Final = 1000
+
+_accepted: dict[tuple[tuple[str, tuple[int, ...]], ...], Any] = {}
+"""For names and shapes of a contract the list that was found to fulfil it: most answers say the same each time."""
+
+
+class Expected(Protocol):
+    """What a passing reply looks like."""
+
+    def met(self, reply: dict[str, Any], payload: Payload) -> bool:
+        """Whether a reply is what was expected, with nothing to remark upon."""
+
+
+class BuiltModule:
+    """The reply to a module that was built, with the parameters of the contract."""
+
+    def __init__(self, state: dict[str, torch.Tensor], *, wants_module: bool) -> None:
+        self._state, self._wants_module = state, wants_module
+        self._contract = tuple((name, tuple(value.shape)) for name, value in state.items())
+
+    def met(self, reply: dict[str, Any], payload: Payload) -> bool:  # noqa: ARG002 - a module sends no tensors
+        """Whether the parameters are those of the contract; most answers list them just as the last one did."""
+        if reply["kind"] != "built":
+            return False
+        parameters = reply.get("parameters")
+        if self._wants_module and (parameters is None or parameters != _accepted.get(self._contract)):
+            if missing_parameters(reply, self._state) is not None:
+                return False
+            if len(_accepted) < MOST_ACCEPTED:
+                _accepted[self._contract] = parameters
+        return True
+
+
+class AnyValue:
+    """The reply to a call whose result is not compared with the reference's."""
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+
+    def met(self, reply: dict[str, Any], payload: Payload) -> bool:
+        """Whether it is a result, on the device where it must be, with nothing to remark upon."""
+        try:
+            value_of(reply, payload)
+            return _is_plain(reply) and all(_is_on(node, self._device) for node in tensor_nodes(reply["value"]))
+        except MALFORMED:
+            return False
+
+
+class Expectation:
+    """The reply to one call that can be accepted at a glance."""
+
+    def __init__(
+        self, want: Tree, grads: dict[str, torch.Tensor | None], dtype: torch.dtype, device: str, *, grad: bool
+    ) -> None:
+        """Picture the reply.
+
+        ``want`` is the reference's result in float64, ``grads`` its gradients by name, ``dtype`` is that of the
+        variant, ``device`` where results must be ("" for anywhere), ``grad`` whether they must carry a graph.
+        """
+        self._device, self._grad = device, grad
+        self._dtype = dtype
+        self._shape = self._template(want)
+        self._grads = list(grads)
+        leaves: list[torch.Tensor] = []
+        _collect(want, leaves)
+        self._results = len(leaves)
+        leaves += [grad for grad in grads.values() if grad is not None]
+        self._without = {name for name, grad in grads.items() if grad is None}
+        self._leaves = [(dtype_name(self._dtype_of(leaf)), list(leaf.shape), leaf.numel()) for leaf in leaves]
+        self._want: dict[str, torch.Tensor] = {}
+        self._allowed: dict[str, torch.Tensor] = {}
+        for heap in {heap for heap, _, _ in self._leaves}:
+            here = [index for index, (name, _, _) in enumerate(self._leaves) if name == heap]
+            flat = [leaves[index].reshape(-1).to(_NUMBERS) for index in here]
+            slack = [self._slack(leaves[index]) * (GRADIENT_SLACK if index >= self._results else 1.0) for index in here]
+            self._want[heap] = torch.cat(flat)
+            self._allowed[heap] = torch.cat([torch.full_like(f, s) for f, s in zip(flat, slack, strict=True)])
+
+    def met(self, reply: dict[str, Any], payload: Payload) -> bool:
+        """Whether a reply is what was expected, with nothing to remark upon."""
+        try:
+            return self._met(reply, payload)
+        except MALFORMED:
+            return False
+
+    def _met(self, reply: dict[str, Any], payload: Payload) -> bool:
+        if not _is_plain(reply):
+            return False
+        nodes: list[dict[str, Any]] = []
+        if not self._fits(reply["value"], self._shape, nodes):
+            return False
+        if self._grad:
+            if any((node["grad"] is True) != (node["t"] == dtype_name(self._dtype)) for node in nodes):
+                return False
+            given = dict(reply["grads"])
+            for name in self._grads:
+                if (given[name] is None) != (name in self._without):
+                    return False
+                if name not in self._without:
+                    nodes.append(given[name])
+        return self._agree(nodes, payload.tensors)
+
+    def _agree(self, nodes: list[dict[str, Any]], heaps: dict[str, torch.Tensor]) -> bool:
+        places: dict[str, list[tuple[int, int]]] = {heap: [] for heap in self._want}
+        for index, (node, (heap, shape, length)) in enumerate(zip(nodes, self._leaves, strict=True)):
+            if node["t"] != heap or node["shape"] != shape or "order" in node or "expand" in node:
+                return False
+            if index < self._results and not _is_on(node, self._device):
+                return False
+            places[heap].append((node["at"], length))
+        for heap, want in self._want.items():
+            got = _gathered(heaps[heap], places[heap])
+            if got.shape != want.shape:
+                return False
+            got = got.to(_NUMBERS)
+            near = (got - want).abs_() <= self._allowed[heap]
+            if not bool(near.all()) and not bool((near | (got == want)).all()):  # an infinity is near to nothing
+                return False
+        return True
+
+    def _dtype_of(self, leaf: torch.Tensor) -> torch.dtype:
+        return self._dtype if leaf.dtype == torch.float64 else leaf.dtype
+
+    def _slack(self, leaf: torch.Tensor) -> float:
+        relative = tolerance(self._dtype_of(leaf))
+        finite = leaf[leaf.isfinite()] if relative else leaf
+        return relative * max(float(finite.abs().max()), SMALLEST_SCALE) if relative and finite.numel() else 0.0
+
+    def _template(self, want: Tree) -> Any:
+        if isinstance(want, torch.Tensor):
+            return _TENSOR
+        if isinstance(want, (tuple, list)):
+            return [self._template(item) for item in want]
+        if want is None or isinstance(want, (bool, int)):
+            return (want,)
+        return ()  # anything else takes the long way
+
+    def _fits(self, node: Any, template: Any, found: list[dict[str, Any]]) -> bool:
+        if template is _TENSOR:
+            found.append(node)
+            return True
+        if isinstance(template, tuple):
+            return bool(template) and type(node) is type(template[0]) and node == template[0]
+        items = node["p"] if "p" in node else node["l"]
+        return len(items) == len(template) and all(
+            self._fits(item, part, found) for item, part in zip(items, template, strict=True)
+        )
+
+
+def value_of(reply: dict[str, Any], payload: Payload) -> Tree:
+    """Return what a call returned. Raises one of ``MALFORMED`` where that cannot be read."""
+    return Unpacker(payload.tensors).unpack(reply["value"])
+
+
+def _is_plain(reply: dict[str, Any]) -> bool:
+    """Whether it is a result and nothing was seen while it came about."""
+    if reply["kind"] != "value" or reply["modified"]:
+        return False
+    return not any(found for name, found in reply["seen"].items() if name != "asked")
+
+
+def _is_on(node: dict[str, Any], device: str) -> bool:
+    return not device or node["device"].partition(":")[0] == device
+
+
+def _collect(want: Tree, leaves: list[torch.Tensor]) -> None:
+    if isinstance(want, torch.Tensor):
+        leaves.append(want)
+    elif isinstance(want, (tuple, list)):
+        for item in want:
+            _collect(item, leaves)
+
+
+def _gathered(heap: torch.Tensor, places: list[tuple[int, int]]) -> torch.Tensor:
+    """Return the numbers of a heap in the order of these places; as they lie, where one follows upon the other."""
+    first = at = places[0][0]
+    for start, length in places:
+        if start != at:
+            return torch.cat([heap.narrow(0, start, length) for start, length in places])
+        at += length
+    return heap.narrow(0, first, at - first)

@@ -1,0 +1,103 @@
+"""What is read from the reply to one operation, and what it must hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from grader.judge.cases.modules import missing_parameters
+from grader.judge.exchange import compare as comparison
+from grader.judge.exchange.agreement import Agreement
+from grader.judge.exchange.arguments import handed_back, lives_on_a_device
+from grader.judge.exchange.observed import cost_of
+from grader.judge.exchange.results import Exchange
+from grader.judge.failure import Failure, unreadable
+from grader.judge.verdict.expected import MALFORMED
+from grader.judge.workers.answer import Backend
+from grader.language import _
+from grader.text import clean
+from grader.transport.wire import Unpacker, WireError, strings
+
+
+def receive(exchange: Exchange, backend: Backend) -> None:
+    """Wait for the reply and take it apart. Raises Failure where it cannot be read, Lost where none will come."""
+    assert exchange.asked is not None
+    exchange.settled = True
+    exchange.reply, tensors = backend.wait(exchange.asked)
+    if exchange.reply["kind"] != "value":
+        return
+    try:
+        tree = Unpacker(tensors)
+        exchange.value = tree.unpack(exchange.reply["value"])
+        exchange.grads = {name: tree.unpack(node) for name, node in exchange.reply.get("grads", [])}
+        exchange.cost = cost_of(exchange.reply)
+        strings(exchange.reply.get("modified", []))
+    except (WireError, KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
+        exchange.reply = {"kind": "unreadable"}  # nobody shall try again
+        raise unreadable(str(error) if isinstance(error, WireError) else "a malformed reply") from None
+
+
+def module_failure(exchange: Exchange) -> Failure | None:
+    """Return what the reply tells to be wrong with a module that was built: its parameters are not the contract's."""
+    return missing_parameters(exchange.reply, exchange.trees["state"]) if exchange.header["wants_module"] else None
+
+
+def device_of_results(exchange: Exchange, device: str) -> str:
+    """Return the device on which the results must be; "" where nothing that was handed over says so."""
+    on_device = exchange.header["handle"] is not None or any(map(lives_on_a_device, exchange.trees.values()))
+    return device if on_device and device != "cpu" else ""
+
+
+def expected_gradients(exchange: Exchange) -> dict[str, torch.Tensor | None]:
+    """Return the reference's gradients, less those of what an earlier call returned: these are not graded."""
+    back = handed_back(exchange.trees["args"], exchange.trees["kwargs"], exchange.header["names"])
+    return {name: grad for name, grad in exchange.want_grads.items() if name not in back}
+
+
+def agreed(agreement: Agreement, exchanges: list[Exchange]) -> bool:
+    """Whether two results agree. Raises Failure where one of them has not the part that is looked at."""
+    try:
+        return agreement.holds(lambda index: exchanges[index].value)
+    except MALFORMED as error:
+        raise misfit(exchanges[: agreement.after], error) from None
+
+
+def misfit(exchanges: list[Exchange], error: Exception) -> Failure:
+    """Return the failure for a result that a case has looked at and cannot do anything with."""
+    seen = [exchange for exchange in exchanges if exchange.settled and exchange.header["op"] == "call"]
+    last = seen[-1] if seen else exchanges[-1]
+    said = _("your code returned {what}, which does not fit here: {problem}")
+    said = said.format(what=comparison.in_brief(last.value), problem=clean(str(error)).partition("\n")[0])
+    return Failure("structure", said, call=last.call, size=last.size)
+
+
+def compare_gradients(grads: dict[str, Any], expected: dict[str, Any], dtype: torch.dtype) -> None:
+    """Compare gradients by name. Raises the first Failure."""
+    for name, reference in expected.items():
+        mine = grads.get(name)
+        if mine is None:
+            if (
+                reference is not None
+                and reference.numel()
+                and float(reference.abs().max()) > comparison.SMALLEST_SCALE * 1e-6
+            ):
+                sentence = _(
+                    "no gradient reaches {name}: the result is cut off from it (detached, rebuilt, a constant)"
+                )
+                raise Failure("no-gradient", sentence.format(name=name))
+            continue
+        wanted = torch.zeros_like(mine, dtype=torch.float64) if reference is None else reference
+        mismatch = comparison.compare_gradient(mine, wanted, dtype, _("gradient of {name}").format(name=name))
+        if mismatch is not None:
+            raise Failure(f"gradient-{mismatch.kind}", mismatch.message)
+
+
+def named(errors: tuple[type[BaseException], ...]) -> str:
+    """Return how these errors are named in a sentence."""
+    return _(" or ").join(error.__name__ for error in errors)
+
+
+def nothing_raised(errors: tuple[type[BaseException], ...]) -> str:
+    """Return the sentence for a call that should have raised one of these."""
+    return _("expected {expected}, but nothing was raised").format(expected=named(errors))

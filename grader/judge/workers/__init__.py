@@ -1,0 +1,1 @@
+"""Processes that answer, what is asked of them, and the reference."""

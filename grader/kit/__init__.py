@@ -1,0 +1,1 @@
+"""What a cases.py may import."""

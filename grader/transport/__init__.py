@@ -1,0 +1,1 @@
+"""All that crosses a border between processes: JSON lines, frames, trees of tensors, operations, output."""

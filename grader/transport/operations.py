@@ -1,0 +1,104 @@
+"""What the judge asks for: operations that are ready to be sent, one by one or several in one frame.
+
+Several operations in one frame are answered together: their results lie in the same heaps, and each reply says where.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+import torch
+
+from grader.transport.wire import frame, framed, load, save
+
+SEVERAL: Final = "several"
+"""The name of the operation, and the kind of its reply."""
+KEEP: Final = "keep"
+"""The operation that hands over several ones which will be asked for later, and the kind of its reply."""
+
+Tensors = dict[str, torch.Tensor]
+
+
+class Message:
+    """An operation and what it needs: only the nonce is missing."""
+
+    __slots__ = ("header", "tensors")
+
+    def __init__(self, header: dict[str, Any], tensors: Tensors | None = None) -> None:
+        """Make one of the heaps of a packer."""
+        self.header = json.dumps(header).encode()
+        self.tensors = tensors or {}
+
+    def frame(self, nonce: str) -> bytes:
+        """Return the frame with a nonce."""
+        return framed(self.header[:-1] + f', "nonce": "{nonce}"}}'.encode(), save(self.tensors))
+
+
+class Several:
+    """Operations that are sent in one frame, to be done in this order."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        """Nothing is packed before a frame is wanted that has it all."""
+        self.messages = list(messages)
+
+    @cached_property
+    def _packed(self) -> tuple[bytes, bytes]:
+        """The items, and the payload: their heaps put together, those of a dtype end to end."""
+        heaps: dict[str, list[torch.Tensor]] = {}
+        lengths: dict[str, int] = {}
+        items: list[bytes] = []
+        for message in self.messages:
+            places = {name: [lengths.get(name, 0), heap.numel()] for name, heap in message.tensors.items()}
+            for name, heap in message.tensors.items():
+                heaps.setdefault(name, []).append(heap)
+                lengths[name] = lengths.get(name, 0) + heap.numel()
+            items.append(message.header[:-1] + f', "heaps": {json.dumps(places)}}}'.encode())
+        return b", ".join(items), save({name: torch.cat(parts) for name, parts in heaps.items()})
+
+    def frame(self, nonce: str) -> bytes:
+        """Return the frame with a nonce; that of an operation is followed by a dot and its number."""
+        return self._frame(f'"op": "{SEVERAL}", "nonce": "{nonce}"')
+
+    def frame_to_keep(self, nonce: str, first: int) -> bytes:
+        """Return the frame that only hands them over, to be asked for by numbers that begin with this one."""
+        return self._frame(f'"op": "{KEEP}", "nonce": "{nonce}", "first": {first}')
+
+    def _frame(self, fields: str) -> bytes:
+        items, payload = self._packed
+        return framed(f'{{{fields}, "items": ['.encode() + items + b"]}", payload)
+
+    def frame_of_kept(self, nonce: str, numbers: Mapping[Message, int]) -> bytes | None:
+        """Return the frame that asks for what was handed over; None unless all of them were."""
+        if not all(message in numbers for message in self.messages):
+            return None
+        return frame({"op": SEVERAL, "nonce": nonce, "kept": [numbers[message] for message in self.messages]})
+
+
+def same_operation(one: tuple[dict[str, Any], Tensors], other: tuple[dict[str, Any], Tensors]) -> bool:
+    """Whether two operations, each with its heaps, ask for the same with the same bytes."""
+    (header, tensors), (other_header, others) = one, other
+    return (
+        header == other_header
+        and tensors.keys() == others.keys()
+        and all(torch.equal(heap.view(torch.uint8), others[name].view(torch.uint8)) for name, heap in tensors.items())
+    )
+
+
+class Payload:
+    """The tensors of a reply, read when somebody wants to see them."""
+
+    __slots__ = ("_data", "_tensors")
+
+    def __init__(self, data: bytes = b"", tensors: Tensors | None = None) -> None:
+        """Keep bytes that were received, or tensors that never travelled."""
+        self._data, self._tensors = data, tensors
+
+    @property
+    def tensors(self) -> Tensors:
+        """The heaps by name. Raises WireError where they cannot be read."""
+        if self._tensors is None:
+            self._tensors = load(self._data)
+        return self._tensors
