@@ -14,14 +14,15 @@ from typing import Any, Final
 import torch
 
 from grader.catalog import Kata
+from grader.judge.cases.case import Case, traits_of
 from grader.judge.cases.check import Check
 from grader.judge.cases.rng import Numbers
 from grader.judge.cases.variant import Variant
 from grader.judge.contract import Grading
 from grader.judge.failure import Failure
-from grader.judge.runs.outcome import Case, CaseOutcome, again, traits_of
+from grader.judge.runs.outcome import CaseOutcome, again
 from grader.judge.runs.plan import Plan
-from grader.judge.workers.answer import Header, Local, Tensors
+from grader.judge.workers.backend import Header, Local, Tensors
 from grader.judge.workers.keeper_client import NoSandboxes
 from grader.judge.workers.pending import Reply
 

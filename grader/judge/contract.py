@@ -11,8 +11,10 @@ import torch
 
 from grader.catalog import Kata
 from grader.judge.translations import load
-from grader.judge.workers.answer import Answer, Reference, Tensors
+from grader.judge.workers.answer import Answer
+from grader.judge.workers.backend import Tensors
 from grader.judge.workers.keeper_client import LANES, KeeperLine
+from grader.judge.workers.reference import Reference
 from grader.judge.workers.standby import Reserve
 from grader.language import current
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from grader.judge.workers.pending import SandboxEnded
 from grader.language import _, marked
 from grader.text import clean
 from grader.transport.sentences import exception_in_words, in_words
 
 Outcome = Literal["passed", "failed", "timeout", "crashed", "skipped"]
+
+Ending = Literal["timeout", "crashed", "memory", "output", "protocol"]
 
 _OUTCOME_OF_ENDING: Final[dict[str, Outcome]] = {"timeout": "timeout"}
 _LONGEST_MESSAGE: Final = 300
@@ -33,6 +34,18 @@ class Failure(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+
+class SandboxEnded(Exception):
+    """The sandbox did not answer and never will: why, in a sentence, and the learner's line if it is known."""
+
+    def __init__(self, ending: Ending, sentence: str, line: int = 0, seconds: float = 0.0) -> None:
+        super().__init__(sentence)
+        self.ending, self.sentence, self.line, self.seconds = ending, sentence, line, seconds
+
+
+class GradingTimeout(Exception):
+    """The time for the whole grading is over."""
 
 
 class Satisfied(BaseException):

@@ -13,10 +13,11 @@ from typing import Any, Final
 
 from grader.catalog import Kata
 from grader.devices import is_real
+from grader.judge.cases.case import Case
 from grader.judge.cases.collect import cases_of
 from grader.judge.contract import Grading, Model
 from grader.judge.explain.diagnose import Bank
-from grader.judge.runs.outcome import Case, CaseOutcome, Run
+from grader.judge.runs.outcome import CaseOutcome, Run
 from grader.judge.runs.plan import Plan, runs_of
 from grader.judge.workers.keeper_client import LANES, ONE_LANE, KeeperLine, NoSandboxes
 from grader.judge.workers.standby import Reserve

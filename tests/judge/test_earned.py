@@ -14,13 +14,14 @@ from grader import catalog
 from grader.judge.cases.collect import cases_of
 from grader.judge.contract import Grading, Model
 from grader.judge.explain import report
-from grader.judge.failure import Failure
+from grader.judge.failure import Failure, SandboxEnded
 from grader.judge.runs.outcome import CaseOutcome
 from grader.judge.runs.plan import Plan, runs_of
 from grader.judge.runs.runner import Runner
-from grader.judge.workers.answer import MOST_DEATHS, Local
+from grader.judge.workers.answer import MOST_DEATHS
+from grader.judge.workers.backend import Local
 from grader.judge.workers.keeper_client import NoSandboxes
-from grader.judge.workers.pending import Lost, SandboxEnded, Ticket
+from grader.judge.workers.pending import Lost, Ticket
 from grader.transport.operations import Payload
 
 SEED = 2017

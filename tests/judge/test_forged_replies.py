@@ -8,12 +8,12 @@ import sys
 import pytest
 import torch
 
+from grader.judge.cases.case import Case
 from grader.judge.cases.variant import Variant
 from grader.judge.contract import Grading
-from grader.judge.failure import Failure, from_reply, learner_line, raised_types
-from grader.judge.runs.outcome import Case, CaseOutcome, again
-from grader.judge.workers.answer import Local
-from grader.judge.workers.pending import SandboxEnded
+from grader.judge.failure import Failure, SandboxEnded, from_reply, learner_line, raised_types
+from grader.judge.runs.outcome import CaseOutcome, again
+from grader.judge.workers.backend import Local
 
 DEEP: list = []
 for _ in range(3000):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
+from grader.judge.cases.case import Case, variants_of
 from grader.judge.cases.variant import Variant
 from grader.judge.explain import report
-from grader.judge.failure import Failure, from_ending
-from grader.judge.runs.outcome import Case, CaseOutcome, variants_of
-from grader.judge.workers.pending import SandboxEnded
+from grader.judge.failure import Failure, SandboxEnded, from_ending
+from grader.judge.runs.outcome import CaseOutcome
 
 FAMILIES = ("core", "mask", "dtype", "grad", "device", "contract", "cost")
 

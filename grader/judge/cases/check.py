@@ -20,7 +20,8 @@ from grader.judge.contract import Grading
 from grader.judge.exchange import compare as comparison
 from grader.judge.exchange.agreement import Agreement
 from grader.judge.exchange.arguments import cast, got, mine, size, want
-from grader.judge.exchange.observed import Cost, contract_failure, device_failure, remarks_of, tensor_nodes
+from grader.judge.exchange.counted import Cost
+from grader.judge.exchange.observed import contract_failure, device_failure, remarks_of, tensor_nodes
 from grader.judge.exchange.results import Exchange, GivenDevice, Result
 from grader.judge.failure import Failure, Satisfied, from_reply, raised_types, unreadable
 from grader.judge.verdict.replies import (
@@ -33,7 +34,7 @@ from grader.judge.verdict.replies import (
     nothing_raised,
     receive,
 )
-from grader.judge.workers.answer import Backend
+from grader.judge.workers.backend import Backend
 from grader.judge.workers.pending import Lost
 from grader.language import _
 from grader.sandbox.executor import RUN_BITS

@@ -15,10 +15,10 @@ from typing import Any, Final
 import pytest
 
 from grader.catalog import FAMILIES
+from grader.judge.cases.case import Case, traits_of
 from grader.judge.cases.check import Check
 from grader.judge.cases.rng import Numbers
 from grader.judge.failure import Failure
-from grader.judge.runs.outcome import Case, traits_of
 from grader.judge.translations import Translations
 from grader.judge.verdict.replies import misfit
 from grader.judge.workers.pending import Lost

@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 import torch
 
-from grader.judge.contract import SEED_OF_CALLS, Signature
+from grader.judge.cases.rng import Numbers
+from grader.judge.cases.variant import Variant
+from grader.judge.contract import SEED_OF_CALLS, Grading, Signature
 from grader.judge.exchange.arguments import described
 from grader.judge.exchange.results import Result
-from grader.judge.failure import Failure, unreadable
+from grader.judge.verdict.parameters import not_learned
 from grader.language import _
-
-if TYPE_CHECKING:
-    from grader.judge.cases.check import Check
+from grader.transport.wire import Tree
 
 TRAINING_SECONDS: Final = 110.0
 """So long may a training take: it is one operation, and a call's time would not do."""
 
 
+class Asker(Protocol):
+    """What entries need of a check."""
+
+    grading: Grading
+    variant: Variant
+    numbers: Numbers
+    unbuilt: list[Module]
+
+    @property
+    def expects_an_error(self) -> bool:
+        """Whether the next call must raise."""
+
+    def new_handle(self) -> int:
+        """Number a module."""
+
+    def ask(
+        self, header: dict[str, Any], trees: dict[str, Tree], call: str, names: tuple[str, ...], *, compared: bool
+    ) -> Result:
+        """Ask the answer for one operation."""
+
+
 class Entry:
     """A function or class of the kata."""
 
-    def __init__(self, check: Check, signature: Signature) -> None:
+    def __init__(self, check: Asker, signature: Signature) -> None:
         self._check, self._signature = check, signature
 
     def __call__(self, *args: Any, **kwargs: Any) -> Result | Module:
@@ -45,7 +66,7 @@ class Entry:
 class Module:
     """A module that was built in answer and reference with the same weights."""
 
-    def __init__(self, check: Check, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def __init__(self, check: Asker, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._check, self._signature, self._arguments = check, signature, (args, kwargs)
         self._handle, self._training = check.new_handle(), False
         self._text = f"{signature.name}({described(args, kwargs, ())})"
@@ -175,56 +196,3 @@ def _header(
         **{"op": "call", "entry": entry, "handle": handle, "method": method, "train": train, "grad": grad},
         **{"names": list(names), "seed": SEED_OF_CALLS},
     }
-
-
-def missing_parameters(reply: dict[str, Any], state: dict[str, torch.Tensor]) -> Failure | None:
-    """Compare the parameters of the answer's module with the contract's.
-
-    Names, shapes, and no bias that nobody asked for.
-    """
-    try:
-        own = {name: tuple(map(_whole, shape)) for name, shape in reply["parameters"] if type(name) is str}
-    except (KeyError, TypeError, ValueError):
-        return unreadable("a malformed list of parameters")
-    for name, value in state.items():
-        if name not in own:
-            layer = name.partition(".")[0]
-            has = ", ".join(sorted({n.partition(".")[0] for n in own})) or _("none at all")
-            if any(n.partition(".")[0] == layer for n in own):
-                sentence = _("your module has no parameter {name}; its own are: {has}").format(name=name, has=has)
-            else:
-                sentence = _("your module has no layer {name}; its own are: {has}").format(name=layer, has=has)
-            return Failure("parameters", sentence)
-        if own[name] != tuple(value.shape):
-            sentence = _("{label} has shape {shape}, expected {expected}")
-            shapes = {"shape": own[name], "expected": tuple(value.shape)}
-            return Failure("parameters", sentence.format(label=name, **shapes))
-    layers = {name.rpartition(".")[0] for name in state if "." in name}
-    extra = [name for name in own if name not in state and name.rpartition(".")[0] in layers]
-    return (
-        Failure(
-            "parameters",
-            _("your module has a parameter {name} that the contract does not have here").format(name=extra[0]),
-        )
-        if extra
-        else None
-    )
-
-
-def not_learned(learned: Any, state: dict[str, torch.Tensor], dtype: torch.dtype) -> Failure | None:
-    """Check the parameters that came back from a training: those of the contract, and numbers."""
-    if type(learned) is not dict:
-        return unreadable("a malformed list of parameters")
-    for name, value in state.items():
-        found = learned.get(name)
-        if not isinstance(found, torch.Tensor) or found.shape != value.shape or found.dtype != dtype:
-            return unreadable("a malformed list of parameters")
-        if not bool(torch.isfinite(found).all()):
-            return Failure("nan", _("after the training {name} is not finite").format(name=name))
-    return None
-
-
-def _whole(value: Any) -> int:
-    if type(value) is not int:
-        raise TypeError
-    return value

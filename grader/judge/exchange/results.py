@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from grader.judge.exchange.agreement import at
-from grader.judge.exchange.observed import Cost, asked_of
+from grader.judge.exchange.counted import Cost, asked_of
 from grader.judge.failure import Failure
 from grader.language import _
 from grader.transport.wire import Returned, Tree
 
 if TYPE_CHECKING:
-    from grader.judge.workers.answer import Asked
+    from grader.judge.workers.pending import Asked
 
 
 @dataclass(slots=True, eq=False)

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from itertools import combinations, groupby, islice
 from typing import Any, Final
 
+from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.contract import Grading, Model
 from grader.judge.explain.mistakes import Mistake, load
 from grader.judge.explain.reproduce import Known, is_comparable, passes, reproduces
-from grader.judge.runs.outcome import DERIVED_FROM, CaseOutcome
+from grader.judge.runs.outcome import CaseOutcome
 from grader.probes import simdevice
 from grader.sandbox.observe import SIMULATED
 

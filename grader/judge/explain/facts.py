@@ -13,12 +13,13 @@ from typing import Any, Final
 
 import torch
 
+from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.cases.check import Check
 from grader.judge.exchange.arguments import cast
 from grader.judge.exchange.compare import agree
 from grader.judge.exchange.results import Exchange
 from grader.judge.failure import Failure
-from grader.judge.runs.outcome import DERIVED_FROM, CaseOutcome
+from grader.judge.runs.outcome import CaseOutcome
 from grader.judge.workers.pending import Lost
 from grader.language import _, marked
 from grader.transport.operations import Message

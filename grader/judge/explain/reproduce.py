@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grader.judge.contract import Grading
 from grader.judge.exchange.compare import agree
-from grader.judge.exchange.observed import Cost, cost_of, tensor_nodes
+from grader.judge.exchange.counted import Cost, cost_of
+from grader.judge.exchange.observed import tensor_nodes
 from grader.judge.exchange.results import Exchange
 from grader.judge.failure import Failure, Satisfied
 from grader.judge.runs.outcome import CaseOutcome, again
-from grader.judge.workers.answer import Header, Local, Tensors
+from grader.judge.workers.backend import Header, Local, Tensors
 from grader.judge.workers.pending import Reply
 from grader.sandbox.executor import RUN_BITS
 from grader.sandbox.observe import SIMULATED
@@ -21,7 +22,7 @@ from grader.transport.operations import Payload, same_operation
 from grader.transport.wire import Unpacker
 
 if TYPE_CHECKING:
-    from grader.judge.runs.plan import Recording
+    from grader.judge.runs.recording import Recording
 
 COMPARABLE: Final = frozenset(("value", "built", "error", "missing"))
 MOST_APART: Final = 2.5

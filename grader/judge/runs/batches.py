@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from grader.judge.runs.outcome import Run
+from grader.judge.runs.recording import Recording
 from grader.judge.workers.answer import lane_of_family
 from grader.judge.workers.keeper_client import LANES
-
-if TYPE_CHECKING:
-    from grader.judge.runs.plan import Plan, Recording
 
 OPERATIONS_TOGETHER: Final = 30
 """So many operations travel together: a message costs both sides more than what is in it."""
@@ -24,18 +22,16 @@ WORK_OF_OTHERS: Final = 5
 GOES_ANYWHERE: Final = ("grad", "dtype")
 """What may go to either lane. The cases themselves stay together: what one leaves behind another may meet."""
 
-Ready = tuple[Run, "Recording"]
+Ready = tuple[Run, Recording]
 _Where = TypeVar("_Where", bound=Hashable)
 
 
-def parted(runs: list[Run], plan: Plan) -> tuple[list[Ready], list[Ready]]:
+def parted(runs: list[Run], recordings: list[Recording]) -> tuple[list[Ready], list[Ready]]:
     """Part the runs into those that are asked for ahead and those that repeat what they show."""
     numbers = {run.number for run in runs}
-    for run in runs:
-        run.lane = plan.lanes.get(run.number, "")
     ahead: list[Ready] = []
     left: list[Ready] = []
-    for run, ready in sorted(((run, plan.runs[run.number - 1]) for run in runs), key=order):
+    for run, ready in sorted(((run, recordings[run.number - 1]) for run in runs), key=order):
         if ready.repeats and ready.repeats <= numbers:
             left.append((run, ready))
         else:

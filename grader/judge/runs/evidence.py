@@ -10,7 +10,7 @@ from grader.judge.workers.pending import Ticket
 
 if TYPE_CHECKING:
     from grader.judge.cases.check import Check
-    from grader.judge.runs.plan import Recording
+    from grader.judge.runs.recording import Recording
 
 
 @dataclass(eq=False)

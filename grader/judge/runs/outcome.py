@@ -1,23 +1,19 @@
-"""A case and its variants: what runs, what came of it, and running it again."""
+"""What came of a case in each of its variants, and the runs that it is read off."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-import torch
-
-from grader.catalog import FAMILIES
+from grader.judge.cases.case import DERIVED_FROM, Case
 from grader.judge.cases.check import Check
 from grader.judge.cases.rng import Numbers
-from grader.judge.cases.variant import Variant, as_derived, as_traced
+from grader.judge.cases.variant import Variant, as_traced
 from grader.judge.contract import Grading
 from grader.judge.exchange.observed import contract_failure
 from grader.judge.failure import Failure, Outcome
 from grader.judge.runs.evidence import Evidence
-from grader.sandbox.observe import SIMULATED
 
 Skipped = Literal["lost", "machine", "left-out", "unasked", "untrained"]
 """Why a case does not run.
@@ -26,76 +22,7 @@ Skipped = Literal["lost", "machine", "left-out", "unasked", "untrained"]
 ``left-out``: the answer has ended its process again and again; ``unasked``: it repeats other cases in another way and
 nobody needs it to know that the answer fails; ``untrained``: nothing is trained before all others have passed.
 """
-CORE: Final = "core"
-DERIVED_FROM: Final = (CORE, "mask")
-HALVES: Final = {"float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
 ANSWERED: Final = ("value", "built")
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One function of a kata's ``cases.py``, with the values of its own parameters."""
-
-    name: str
-    parameters: str
-    about: str
-    family: str
-    position: int
-    function: Callable[[Check, Numbers], None] = field(repr=False)
-    derives: tuple[str, ...] | None = None
-    """The families that it is derived into, None for all that the kata has."""
-    title: str = ""
-    """What a learner reads in place of its name, in another language than English."""
-    trains: bool = False
-    """Whether it trains a module, which takes seconds: it waits until all others have passed."""
-    precise: bool = False
-    """Whether it runs in float64: where results are decisions, rounding could turn one over."""
-
-    @property
-    def stream(self) -> str:
-        """The name under which its inputs are drawn: the same for each variant."""
-        return f"{self.name}({self.parameters})"
-
-
-def traits_of(marks: Iterable[Any]) -> dict[str, Any]:
-    """Return what pytest's marks say of a case, as arguments of ``Case``."""
-    marks = list(marks)
-    names = [mark.name for mark in marks]
-    into = [mark.args for mark in marks if mark.name == "derive"]
-    return {
-        "family": next((name for name in names if name in FAMILIES), CORE),
-        "derives": tuple(family for families in into for family in families) if into else None,
-        "trains": "trains" in names,
-        "precise": "precise" in names,
-    }
-
-
-def variants_of(case: Case, families: tuple[str, ...], device: str = "") -> list[Variant]:
-    """Return the variants of a case: its own, and those derived from it for the families of the kata."""
-    family, chosen, device = case.family, case.derives, device or SIMULATED
-    on_device = Variant("device", "" if device == SIMULATED else device, device=device)
-    own = {
-        "grad": Variant("grad", dtype=torch.float64, grad=True),
-        "device": on_device,
-        "contract": Variant("contract", trace=True),
-        "cost": Variant("cost", cost=True),
-    }.get(family, Variant(family))
-    if case.precise:
-        own, on_device = (dataclasses.replace(variant, dtype=torch.float64) for variant in (own, on_device))
-    variants = [own]
-    if family not in DERIVED_FROM:
-        return variants
-    derived = [name for name in families if name not in DERIVED_FROM and (chosen is None or name in chosen)]
-    if "dtype" in derived:
-        variants += [Variant("dtype", label, dtype) for label, dtype in HALVES.items()]
-    if "grad" in derived:
-        variants.append(Variant("grad", dtype=torch.float64, grad=True))
-    if "device" in derived:
-        variants.append(on_device)
-    if "contract" in derived:
-        variants = [own, *map(as_derived, variants[1:])]
-        variants.append(Variant("contract", dtype=own.dtype, trace=True, compares_values=False))
-    return variants
 
 
 @dataclass(eq=False)

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from grader.judge.cases.case import Case
 from grader.judge.cases.check import Check
 from grader.judge.cases.rng import Numbers
 from grader.judge.cases.variant import Twin
@@ -13,9 +14,11 @@ from grader.judge.contract import Grading
 from grader.judge.failure import Failure
 from grader.judge.runs.batches import Ready, fails, few, parted, together
 from grader.judge.runs.evidence import Evidence
-from grader.judge.runs.outcome import Case, CaseOutcome, Run, Skipped
-from grader.judge.runs.plan import Plan, Recording, Replies
-from grader.judge.workers.answer import MOST_RESTARTS, Backend, Lane
+from grader.judge.runs.outcome import CaseOutcome, Run, Skipped
+from grader.judge.runs.plan import Plan
+from grader.judge.runs.recording import Recording, Replies
+from grader.judge.workers.answer import MOST_RESTARTS, Lane
+from grader.judge.workers.backend import Backend
 from grader.judge.workers.pending import Lost
 from grader.language import _
 from grader.sandbox.observe import SIMULATED
@@ -63,7 +66,9 @@ class Runner:
     def _run_prepared(self, runs: list[Run], plan: Plan, *, patiently: bool) -> None:
         """Ask first for the runs that show something new; where they all pass, for every other one, too."""
         mains = {run.outcome.case.stream: run for run in runs if run.is_main}
-        ahead, left = parted(runs, plan)
+        for run in runs:
+            run.lane = plan.lanes.get(run.number, "")
+        ahead, left = parted(runs, plan.runs)
         certain = False
         if patiently:
             self._ask_and_judge([pair for pair in ahead if pair[0].is_main], plan)

@@ -9,9 +9,9 @@ from typing import Any, Final, Protocol
 
 import torch
 
-from grader.judge.cases.modules import missing_parameters
 from grader.judge.exchange.compare import GRADIENT_SLACK, SMALLEST_SCALE, tolerance
 from grader.judge.exchange.observed import tensor_nodes
+from grader.judge.verdict.parameters import missing_parameters
 from grader.transport.operations import Payload
 from grader.transport.wire import Tree, Unpacker, WireError, dtype_name
 

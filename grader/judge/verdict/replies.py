@@ -6,15 +6,15 @@ from typing import Any
 
 import torch
 
-from grader.judge.cases.modules import missing_parameters
 from grader.judge.exchange import compare as comparison
 from grader.judge.exchange.agreement import Agreement
 from grader.judge.exchange.arguments import handed_back, lives_on_a_device
-from grader.judge.exchange.observed import cost_of
+from grader.judge.exchange.counted import cost_of
 from grader.judge.exchange.results import Exchange
 from grader.judge.failure import Failure, unreadable
 from grader.judge.verdict.expected import MALFORMED
-from grader.judge.workers.answer import Backend
+from grader.judge.verdict.parameters import missing_parameters
+from grader.judge.workers.backend import Backend
 from grader.language import _
 from grader.text import clean
 from grader.transport.wire import Unpacker, WireError, strings

@@ -1,22 +1,20 @@
-"""Where operations go: lanes of sandboxes for the answer, this process for the reference and for known mistakes."""
+"""The learner's answer: its file, loaded into workers that are replaced when they end."""
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
 import time
-from typing import Any, Final, Protocol
-
-import torch
+from typing import Final
 
 from grader.catalog import Kata
-from grader.judge.failure import Failure, from_ending, from_reply, text_of
+from grader.judge.failure import Failure, GradingTimeout, SandboxEnded, from_ending, from_reply, text_of
+from grader.judge.workers.backend import Header, Tensors
 from grader.judge.workers.keeper_client import DEVICE_LANE, PLAIN_LANE
-from grader.judge.workers.pending import GradingTimeout, Lost, Reply, SandboxEnded, Ticket, Told
+from grader.judge.workers.pending import Asked, Lost, Reply, Ticket, Told
 from grader.judge.workers.sandbox import START_SECONDS, Sandbox
 from grader.judge.workers.standby import Reserve
 from grader.language import _
-from grader.sandbox.executor import AnswerError, Executor
 from grader.transport.operations import Message, Several
 
 SECONDS_AFTER_A_TIMEOUT: Final = (2.0, 1.0, 0.5)
@@ -29,89 +27,10 @@ TOGETHER_SECONDS: Final = 0.5
 LANE_OF_FAMILY: Final = {"device": DEVICE_LANE, "grad": DEVICE_LANE}
 """All others go to the plain one."""
 
-REFERENCE: Final = {"dtype": "float64", "device": "cpu", "trace": None, "cost": False, "through": None}
-"""How the reference runs, whatever the answer's variant is."""
-
-Asked = Ticket | Reply
-Header = dict[str, Any]
-Tensors = dict[str, torch.Tensor]
-
 
 def lane_of_family(family: str) -> str:
     """Return the lane for the cases of a family, where there are two."""
     return LANE_OF_FAMILY.get(family, PLAIN_LANE)
-
-
-class Backend(Protocol):
-    """Something that runs an implementation."""
-
-    def submit(self, header: Header, tensors: Tensors) -> Asked:
-        """Ask for one operation; what it returns is for :meth:`wait`."""
-
-    def wait(self, asked: Asked) -> Reply:
-        """Wait for an operation. Raises Failure when the implementation is gone, Lost when it has to be asked again."""
-
-
-class Local:
-    """Runs an implementation that can be trusted in this process; its exceptions come through."""
-
-    def __init__(self, source: str, filename: str) -> None:
-        self.executor = Executor(filename)
-        self.executor.load(source)
-
-    def request(self, header: Header, tensors: Tensors) -> Reply:
-        """Do one operation."""
-        return (self.executor.build if header["op"] == "build" else self.executor.call)(header, tensors)
-
-    def reply(self, header: Header, tensors: Tensors) -> Reply:
-        """Do one operation as a sandbox would: what it raises is a reply."""
-        try:
-            return self.request(header, tensors)
-        except AnswerError as error:
-            return {"kind": "missing", "message": str(error)}, {}
-        except Exception as error:  # noqa: BLE001 - a mistake may raise whatever an answer may
-            bases = [f"{base.__module__}.{base.__qualname__}" for base in type(error).__mro__]
-            return {"kind": "error", "type": type(error).__name__, "message": str(error), "bases": bases}, {}
-
-
-class Reference:
-    """The model answer, called directly.
-
-    Building a module takes longer than calling it, so modules of a make are used again.
-    """
-
-    def __init__(self, source: str, filename: str) -> None:
-        self.executor = Executor(filename)
-        self.executor.load(source)
-        self._idle: dict[str, list[torch.nn.Module]] = {}
-        self._makes: dict[int, str] = {}
-
-    def build(self, header: Header, args: Any, kwargs: Any, state: Any) -> None:
-        """Build a module, or take one of the same make that is idle; exceptions of its constructor come through."""
-        make = f"{header['entry']}{args}{kwargs}"
-        handle = header["handle"]
-        idle = self._idle.get(make)
-        if idle and header["wants_module"]:
-            self.executor.adopt(handle, idle.pop(), state)
-        else:
-            self.executor.build_from(header | REFERENCE, args, kwargs, state)
-        self._makes[handle] = make
-
-    def has(self, handle: int) -> bool:
-        """Whether the module of this number was built."""
-        return handle in self._makes
-
-    def call(self, header: Header, args: Any, kwargs: Any, through: list[bool] | None) -> tuple[Any, Tensors]:
-        """Call it; returns what it returned, and its gradients by name."""
-        return self.executor.trusted_call(header | REFERENCE | {"through": through}, args, kwargs)
-
-    def release(self, handles: list[int]) -> None:
-        """Take back the modules of a case that is over."""
-        for handle in handles:
-            make, module = self._makes.pop(handle, ""), self.executor.module(handle)
-            if make and module is not None:
-                self._idle.setdefault(make, []).append(module)
-        self.executor.forget(handles)
 
 
 class Answer:

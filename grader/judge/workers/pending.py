@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import torch
 
@@ -20,22 +20,9 @@ if TYPE_CHECKING:
 MOST_PROGRESS: Final = 200
 """So many times may a sandbox say how far a training is."""
 
-Ending = Literal["timeout", "crashed", "memory", "output", "protocol"]
 Reply = tuple[dict[str, Any], dict[str, torch.Tensor]]
 Told = Callable[[int, int, float], None]
 """Hears how far a training is: steps done, of all, and the loss that the sandbox claims."""
-
-
-class SandboxEnded(Exception):
-    """The sandbox did not answer and never will: why, in a sentence, and the learner's line if it is known."""
-
-    def __init__(self, ending: Ending, sentence: str, line: int = 0, seconds: float = 0.0) -> None:
-        super().__init__(sentence)
-        self.ending, self.sentence, self.line, self.seconds = ending, sentence, line, seconds
-
-
-class GradingTimeout(Exception):
-    """The time for the whole grading is over."""
 
 
 class Lost(Exception):
@@ -74,6 +61,10 @@ class Ticket:
         if type(loss) is not float:
             raise WireError("a malformed reply")
         self.told(step, steps, loss)
+
+
+Asked = Ticket | Reply
+"""What was asked for: of a process, or of an implementation here, which has done it already."""
 
 
 def refused(error: WireError) -> str:

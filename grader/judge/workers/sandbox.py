@@ -19,18 +19,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, NoReturn
 
+from grader.judge.failure import Ending, GradingTimeout, SandboxEnded
 from grader.judge.workers.keeper_client import MEMORY_BUDGET, KeeperLine, Promised
-from grader.judge.workers.pending import (
-    Ending,
-    GradingTimeout,
-    Lost,
-    Reply,
-    SandboxEnded,
-    Ticket,
-    Told,
-    how_it_ended,
-    refused,
-)
+from grader.judge.workers.pending import Lost, Reply, Ticket, Told, how_it_ended, refused
 from grader.language import _
 from grader.sandbox import limits
 from grader.transport.operations import SEVERAL, Message, Payload, Several

@@ -1,0 +1,61 @@
+"""What the probes in the sandbox counted: cost, and the prefixes that a model was asked to continue.
+
+All of it is data that may be forged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a call cost, counted: see :class:`grader.probes.meter.Cost`."""
+
+    calls: int
+    madds: int
+    elems: int
+    biggest: int
+    biggest_line: int
+    peak: int
+    lines: tuple[tuple[int, int], ...]
+
+    @property
+    def work(self) -> int:
+        """Multiply-adds and elements written together: neither alone sees every way to do too much."""
+        return self.madds + self.elems
+
+
+def cost_of(reply: dict[str, Any]) -> Cost | None:
+    """Return the counted cost of a call, None where none was counted."""
+    counted = seen_in(reply).get("cost")
+    if type(counted) is not dict:
+        return None
+    numbers = [counted.get(key) for key in ("calls", "madds", "elems", "biggest", "biggest_line", "peak")]
+    lines = counted.get("lines")
+    if any(type(number) is not int for number in numbers) or type(lines) is not list:
+        return None
+    pairs = [
+        tuple(pair) for pair in lines if type(pair) is list and len(pair) == 2 and all(type(n) is int for n in pair)
+    ]
+    calls, madds, elems, biggest, biggest_line, peak = (int(number) for number in numbers if type(number) is int)
+    return Cost(calls, madds, elems, biggest, biggest_line, peak, tuple(pairs))
+
+
+def asked_of(reply: dict[str, Any]) -> list[tuple[int, int]]:
+    """Return the shapes (rows, length) of the prefixes that a step of decoding was asked to continue."""
+    asked = seen_in(reply).get("asked")
+    if type(asked) is not list:
+        return []
+    return [(rows, length) for rows, length in filter(_is_a_pair, asked)]
+
+
+def _is_a_pair(item: Any) -> bool:
+    return type(item) is list and len(item) == 2 and all(type(n) is int for n in item)
+
+
+def seen_in(reply: dict[str, Any]) -> dict[str, Any]:
+    """Return what was observed while a reply came about."""
+    seen = reply.get("seen")
+    return seen if type(seen) is dict else {}
