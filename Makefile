@@ -44,6 +44,7 @@ test: $(READY)
 lint: $(READY)
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
+	$(BIN)/lint-imports --no-cache
 
 types: $(READY)
 	$(BIN)/mypy

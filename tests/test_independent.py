@@ -190,20 +190,20 @@ def test_split_heads() -> None:
 
 def torch_twin(own: nn.Module, width: int, heads: int) -> nn.MultiheadAttention:
     """Return PyTorch's module with the weights of ours."""
-    twin = nn.MultiheadAttention(width, heads, bias=own.W_q.bias is not None, batch_first=True, **F64)
-    copy_attention(own, twin)
-    return twin
+    known = nn.MultiheadAttention(width, heads, bias=own.W_q.bias is not None, batch_first=True, **F64)
+    copy_attention(own, known)
+    return known
 
 
-def copy_attention(own: nn.Module, twin: nn.MultiheadAttention) -> None:
+def copy_attention(own: nn.Module, known: nn.MultiheadAttention) -> None:
     """Copy W_q, W_k, W_v into the one matrix that PyTorch has for them, and W_o."""
     layers = [own.W_q, own.W_k, own.W_v]
     with torch.no_grad():
-        twin.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
-        twin.out_proj.weight.copy_(own.W_o.weight)
+        known.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
+        known.out_proj.weight.copy_(own.W_o.weight)
         if own.W_q.bias is not None:
-            twin.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
-            twin.out_proj.bias.copy_(own.W_o.bias)
+            known.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
+            known.out_proj.bias.copy_(own.W_o.bias)
 
 
 def hidden(mask: Tensor | None, batch: int, heads: int, n: int, m: int) -> Tensor | None:
@@ -231,14 +231,14 @@ MHA_MASKS = {
 def test_mha(mask, bias: bool) -> None:
     """`nn.MultiheadAttention` with the same weights: output, weights, gradients of inputs and parameters."""
     own = reference("mha").MultiHeadAttention(8, 2, bias=bias).double()
-    twin = torch_twin(own, 8, 2)
+    known = torch_twin(own, 8, 2)
     q, k, v = leaves(randn(3, 4, 8), randn(3, 5, 8), randn(3, 5, 8))
     given = mask()
     got = own(q, k, v, given)
-    want = twin(q, k, v, attn_mask=hidden(given, 3, 2, 4, 5), average_attn_weights=False)
+    want = known(q, k, v, attn_mask=hidden(given, 3, 2, 4, 5), average_attn_weights=False)
     agree(*zip(got, want, strict=True))
     joined = [own.W_q.weight, own.W_k.weight, own.W_v.weight]
-    mine, theirs = [joined, own.W_o.weight], [twin.in_proj_weight, twin.out_proj.weight]
+    mine, theirs = [joined, own.W_o.weight], [known.in_proj_weight, known.out_proj.weight]
     agree_in_gradients(got[0], want[0], [q, k, v, *mine], [q, k, v, *theirs])
 
 
@@ -314,22 +314,22 @@ def test_kv_cache(chunks: list[int], padded: bool) -> None:
 def test_kv_cache_in_gradients() -> None:
     """The gradients of a pass without a cache are those of PyTorch's module."""
     own = reference("kv-cache").CachedSelfAttention(8, 2, bias=False).double()
-    twin = torch_twin(own, 8, 2)
+    known = torch_twin(own, 8, 2)
     (x,) = leaves(randn(3, 5, 8))
     got, _ = own(x)
-    want, _ = twin(x, x, x, attn_mask=~causal(5, 5))
-    agree_in_gradients(got, want, [x, own.W_o.weight], [x, twin.out_proj.weight])
+    want, _ = known(x, x, x, attn_mask=~causal(5, 5))
+    agree_in_gradients(got, want, [x, own.W_o.weight], [x, known.out_proj.weight])
 
 
 def decoder_twin(own: nn.Module, width: int, heads: int, d_ff: int) -> nn.TransformerDecoderLayer:
     """Return PyTorch's post-norm layer with the weights of ours."""
-    twin = nn.TransformerDecoderLayer(width, heads, d_ff, dropout=0.0, batch_first=True, norm_first=False, **F64)
-    copy_attention(own.self_attn, twin.self_attn)
-    copy_attention(own.cross_attn, twin.multihead_attn)
+    known = nn.TransformerDecoderLayer(width, heads, d_ff, dropout=0.0, batch_first=True, norm_first=False, **F64)
+    copy_attention(own.self_attn, known.self_attn)
+    copy_attention(own.cross_attn, known.multihead_attn)
     pairs = {"ffn.dense1": "linear1", "ffn.dense2": "linear2"} | {f"norm{i}": f"norm{i}" for i in (1, 2, 3)}
     for mine, theirs in pairs.items():
-        twin.get_submodule(theirs).load_state_dict(own.get_submodule(mine).state_dict())
-    return twin
+        known.get_submodule(theirs).load_state_dict(own.get_submodule(mine).state_dict())
+    return known
 
 
 def decoder_block() -> nn.Module:
@@ -347,12 +347,12 @@ def decoder_block() -> nn.Module:
 def test_decoder_block(chunks: list[int], mask) -> None:
     """Any chunks give what `nn.TransformerDecoderLayer` gives for the whole, in evaluation and in training."""
     own = decoder_block()
-    twin = decoder_twin(own, 8, 2, 12)
+    known = decoder_twin(own, 8, 2, 12)
     x, memory = randn(3, 5, 8), randn(3, 5, 8)
     given = mask()
     if given is not None and given.size(-2) == 4:  # one mask for the five queries
         given = torch.cat([given, given[..., :1, :]], dim=-2)
-    want = twin(x, memory, tgt_mask=~causal(5, 5), memory_mask=hidden(given, 3, 2, 5, 5))
+    want = known(x, memory, tgt_mask=~causal(5, 5), memory_mask=hidden(given, 3, 2, 5, 5))
     for training in (False, True):
         cache, outputs = None, []
         own.train(training)
@@ -367,12 +367,12 @@ def test_decoder_block(chunks: list[int], mask) -> None:
 def test_decoder_block_in_gradients() -> None:
     """The gradients of inputs, feed-forward network and norms are those of PyTorch's layer."""
     own = decoder_block()
-    twin = decoder_twin(own, 8, 2, 12)
+    known = decoder_twin(own, 8, 2, 12)
     x, memory = leaves(randn(3, 5, 8), randn(3, 4, 8))
     got, _ = own(x, memory)
-    want = twin(x, memory, tgt_mask=~causal(5, 5))
+    want = known(x, memory, tgt_mask=~causal(5, 5))
     mine = [own.ffn.dense1.weight, own.norm2.weight, own.self_attn.W_o.weight]
-    theirs = [twin.linear1.weight, twin.norm2.weight, twin.self_attn.out_proj.weight]
+    theirs = [known.linear1.weight, known.norm2.weight, known.self_attn.out_proj.weight]
     agree_in_gradients(got, want, [x, memory, *mine], [x, memory, *theirs])
 
 

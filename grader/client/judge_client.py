@@ -26,7 +26,7 @@ class Cancelled(Exception):  # noqa: N818 - it is no error
     """A grading was given up because its client asked for it."""
 
 
-class Line:
+class JudgeClient:
     """A line to one judge and, through its keeper, to all that belongs to it."""
 
     def __init__(self, door: socket.socket, kata: str = "", lang: str = "en") -> None:

@@ -20,7 +20,7 @@ from typing import Any, Final, Self
 from grader import catalog
 from grader.client import standing
 from grader.client.judge_client import Cancelled as Cancelled  # noqa: PLC0414 - who grades may cancel
-from grader.client.judge_client import GoneError, Line
+from grader.client.judge_client import GoneError, JudgeClient
 from grader.errors import GraderFailed, UsageError
 from grader.language import _
 from grader.sandbox import landlock
@@ -78,8 +78,8 @@ class Session:
         """
         self._keeps = keep
         self._lock = threading.Lock()
-        self._waiting: list[tuple[str, Line]] = []
-        self._busy: list[Line] = []
+        self._waiting: list[tuple[str, JudgeClient]] = []
+        self._busy: list[JudgeClient] = []
         self._server: subprocess.Popen[bytes] | None = None
         self._settings = {
             "model": model or ("fork" if sys.platform.startswith("linux") else "fresh"),
@@ -110,7 +110,7 @@ class Session:
         """
         kata = catalog.find(request.kata)
         document = {"op": "grade", **asdict(request), "keep": self._keeps, "many": many}
-        report = self._with_line(kata.id, document, on_event or _ignore, kata.grading_seconds + ALLOWANCE_SECONDS)
+        report = self._with_judge(kata.id, document, on_event or _ignore, kata.grading_seconds + ALLOWANCE_SECONDS)
         if request.case and not report["cases"]:
             raise UsageError(
                 _("No case has {text!r} in its id or title.").format(text=request.case),
@@ -120,27 +120,27 @@ class Session:
 
     def prepare(self, kata: str, lang: str = "en") -> None:
         """Have a judge prepare for the first answer to a kata; returns at once."""
-        line = self._idle(kata) or self._new_line(kata, lang)
+        judge = self._idle(kata) or self._new_judge(kata, lang)
         with contextlib.suppress(OSError):
-            line.send({"op": "prepare", "kata": catalog.find(kata).id, "lang": lang, "keep": True})
-            self._put_back(kata, line)
+            judge.send({"op": "prepare", "kata": catalog.find(kata).id, "lang": lang, "keep": True})
+            self._put_back(kata, judge)
 
     def cancel(self) -> None:
         """Give up the gradings that are running; each raises Cancelled."""
         with self._lock:
-            for line in self._busy:
-                line.cancel()
+            for judge in self._busy:
+                judge.cancel()
 
     def probe(self, lang: str = "en") -> Report:
         """Start a sandbox and say what holds in it."""
-        with self._new_line("", lang) as line:
-            return self._ask(line, {"op": "probe", "lang": lang}, _ignore, ALLOWANCE_SECONDS)
+        with self._new_judge("", lang) as judge:
+            return self._ask(judge, {"op": "probe", "lang": lang}, _ignore, ALLOWANCE_SECONDS)
 
     def close(self) -> None:
         """Let the server and everything below it end; waits for them."""
         with self._lock:
-            for line in (*(line for _, line in self._waiting), *self._busy):
-                line.close()
+            for judge in (*(judge for _, judge in self._waiting), *self._busy):
+                judge.close()
             self._waiting.clear()
         self._door.close()
         if self._server is None:
@@ -161,19 +161,19 @@ class Session:
     ) -> None:
         self.close()
 
-    # --- lines to judges
+    # --- judges
 
-    def _with_line(
+    def _with_judge(
         self, kata: str, request: dict[str, Any], on_event: Callable[[Event], None], seconds: float
     ) -> Report:
         """Ask a judge that is there, or another one where that is no longer so."""
-        while (line := self._idle(kata)) is not None:
+        while (judge := self._idle(kata)) is not None:
             with contextlib.suppress(*GONE):
-                return self._keep_if_well(kata, line, request, on_event, seconds)
+                return self._keep_if_well(kata, judge, request, on_event, seconds)
         for attempt in range(MOST_ATTEMPTS):
             try:
-                line = self._new_line(kata, request["lang"])
-                return self._keep_if_well(kata, line, request, on_event, seconds)
+                judge = self._new_judge(kata, request["lang"])
+                return self._keep_if_well(kata, judge, request, on_event, seconds)
             except GONE:
                 if attempt == MOST_ATTEMPTS - 1 or not self._take_another_server():
                     raise GraderFailed(self._why_it_ended()) from None
@@ -189,51 +189,53 @@ class Session:
         return True
 
     def _keep_if_well(
-        self, kata: str, line: Line, request: dict[str, Any], on_event: Callable[[Event], None], seconds: float
+        self, kata: str, judge: JudgeClient, request: dict[str, Any], on_event: Callable[[Event], None], seconds: float
     ) -> Report:
         with self._lock:
-            self._busy.append(line)
+            self._busy.append(judge)
         well = False
         try:
-            report = self._ask(line, request, on_event, seconds)
+            report = self._ask(judge, request, on_event, seconds)
             well = True
         except UsageError:
             well = True
             raise
         except Cancelled:
-            well = not line.hurried
+            well = not judge.hurried
             raise
         finally:
             with self._lock:
-                self._busy.remove(line)
+                self._busy.remove(judge)
             if well and self._keeps:
-                self._put_back(kata, line)
+                self._put_back(kata, judge)
             else:
-                line.close()
+                judge.close()
         return report
 
-    def _idle(self, kata: str) -> Line | None:
+    def _idle(self, kata: str) -> JudgeClient | None:
         with self._lock:
             for index, (name, _) in enumerate(self._waiting):
                 if name == kata:
                     return self._waiting.pop(index)[1]
         return None
 
-    def _put_back(self, kata: str, line: Line) -> None:
+    def _put_back(self, kata: str, judge: JudgeClient) -> None:
         with self._lock:
-            self._waiting.append((kata, line))
+            self._waiting.append((kata, judge))
             while len(self._waiting) > MOST_WAITING:
                 self._waiting.pop(0)[1].close()
 
-    def _new_line(self, kata: str, lang: str) -> Line:
+    def _new_judge(self, kata: str, lang: str) -> JudgeClient:
         with self._lock:
-            return Line(self._door, kata, lang)
+            return JudgeClient(self._door, kata, lang)
 
-    def _ask(self, line: Line, request: dict[str, Any], on_event: Callable[[Event], None], seconds: float) -> Report:
-        line.send(request)
+    def _ask(
+        self, judge: JudgeClient, request: dict[str, Any], on_event: Callable[[Event], None], seconds: float
+    ) -> Report:
+        judge.send(request)
         deadline = time.monotonic() + seconds
         while True:
-            event = line.receive(deadline)
+            event = judge.receive(deadline)
             if event["event"] == "report":
                 report: Report = event["report"]
                 return report

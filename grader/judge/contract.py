@@ -13,9 +13,9 @@ from grader.catalog import Kata
 from grader.judge.translations import load
 from grader.judge.workers.answer import Answer
 from grader.judge.workers.backend import Tensors
-from grader.judge.workers.keeper_client import LANES, KeeperLine
+from grader.judge.workers.keeper_client import WORKERS, KeeperClient
 from grader.judge.workers.reference import Reference
-from grader.judge.workers.standby import Reserve
+from grader.judge.workers.standby import Standby
 from grader.language import current
 
 SEED_OF_CALLS: Final = 20170612
@@ -85,13 +85,13 @@ class Grading:
         source: str,
         filename: str,
         seed: int,
-        keeper: KeeperLine,
+        keeper: KeeperClient,
         model: Model | None = None,
-        lanes: tuple[str, ...] = LANES,
-        reserve: Reserve | None = None,
+        workers: tuple[str, ...] = WORKERS,
+        standby: Standby | None = None,
     ) -> None:
         self.kata, self.seed = kata, seed
-        self.answer = Answer(kata, source, filename, reserve or Reserve(keeper, kata.grading_seconds), lanes)
+        self.answer = Answer(kata, source, filename, standby or Standby(keeper, kata.grading_seconds), workers)
         self.model = model or Model(kata)
         self.reference, self.reference_text = self.model.reference, self.model.text
         self.signatures, self.texts = self.model.signatures, self.model.texts

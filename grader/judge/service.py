@@ -27,8 +27,8 @@ from grader.judge.explain.repro import script
 from grader.judge.failure import NOTHING_WRITTEN, text_of
 from grader.judge.runs.outcome import CaseOutcome
 from grader.judge.runs.runner import Runner
-from grader.judge.workbench import Desk, wanted
-from grader.judge.workers.keeper_client import DEVICE_LANE, KeeperLine
+from grader.judge.workbench import Workbench, wanted
+from grader.judge.workers.keeper_client import DEVICE_WORKER, KeeperClient
 from grader.judge.workers.sandbox import Sandbox
 from grader.language import _, current, use
 from grader.sandbox import landlock, limits
@@ -53,8 +53,8 @@ class Judge:
 
     def __init__(self, client: socket.socket, control: socket.socket, settings: dict[str, Any]) -> None:
         self._client, self._call_seconds, self._model = client, settings["call_seconds"], settings["model"]
-        self._keeper = KeeperLine(control)
-        self._desk: Desk | None = None
+        self._keeper = KeeperClient(control)
+        self._workbench: Workbench | None = None
         self._served = 0
         self._started = self._told = time.monotonic()
         self._done = self._failed = 0
@@ -71,7 +71,7 @@ class Judge:
     def _next(self) -> dict[str, Any] | None:
         """Wait for the next request; prepare for it meanwhile."""
         while not self._something_came():
-            if self._desk is not None and self._desk.prepare_a_little():
+            if self._workbench is not None and self._workbench.prepare_a_little():
                 continue
             if not select.select([self._client], [], [], IDLE_SECONDS)[0]:
                 gc.collect()
@@ -90,7 +90,7 @@ class Judge:
             if request["op"] == "probe":
                 self._tell({"event": "report", "report": self._probe()})
             elif request["op"] == "prepare":
-                self._sit_down(request["kata"]).wanted = True
+                self._workbench_for(request["kata"]).wanted = True
             elif request["op"] == "grade":
                 gc.disable()
                 self._grade(request)
@@ -114,25 +114,25 @@ class Judge:
     def _something_came(self) -> bool:
         return bool(select.select([self._client], [], [], 0)[0])
 
-    def _sit_down(self, kata: str) -> Desk:
-        if self._desk is None or (self._desk.kata.id, self._desk.lang) != (kata, current()):
-            if self._desk is not None:
-                self._desk.close()
-            self._desk = Desk(find(kata), self._keeper, self._call_seconds)
-        return self._desk
+    def _workbench_for(self, kata: str) -> Workbench:
+        if self._workbench is None or (self._workbench.kata.id, self._workbench.lang) != (kata, current()):
+            if self._workbench is not None:
+                self._workbench.close()
+            self._workbench = Workbench(find(kata), self._keeper, self._call_seconds)
+        return self._workbench
 
     # --- grading
 
     def _grade(self, request: dict[str, Any]) -> None:
-        if self._served >= MOST_GRADINGS or (self._desk is not None and self._desk.is_outdated()):
+        if self._served >= MOST_GRADINGS or (self._workbench is not None and self._workbench.is_outdated()):
             self._tell({"event": "another"})
             return
         if is_real(request["device"]):
             refuse_absent_device(request["device"])
         many = bool(request.get("many"))
-        desk = self._sit_down(request["kata"])
-        plan = desk.plan_for(request)
-        grading = desk.grading(request, plan, many=many)
+        workbench = self._workbench_for(request["kata"])
+        plan = workbench.plan_for(request)
+        grading = workbench.grading(request, plan, many=many)
         outcomes: list[CaseOutcome] = []
 
         def note(case: CaseOutcome) -> None:
@@ -154,18 +154,18 @@ class Judge:
 
         grading.answer.on_training = hear
         device = "" if request["device"] == "cpu" else request["device"]
-        runs = wanted(desk.runs(device), request["case"].lower())
+        runs = wanted(workbench.runs(device), request["case"].lower())
         total = sum(len(run.outcomes) for run in runs)
         self._tell({"event": "plan", "total": total})
         runner = Runner(grading, note, plan, lambda: self._tell({"event": "confirming"}))
         prepared = time.monotonic()
         signal.signal(signal.SIGALRM, too_long)
-        signal.setitimer(signal.ITIMER_REAL, desk.kata.grading_seconds + SECOND_NET_SECONDS)
+        signal.setitimer(signal.ITIMER_REAL, workbench.kata.grading_seconds + SECOND_NET_SECONDS)
         try:
             runner.run(runs, patiently=many)
             asked = time.monotonic()
             outcomes.sort(key=lambda o: (FAMILIES.index(o.family), o.case.position))
-            document = self._document(request, grading, outcomes, total, desk)
+            document = self._document(request, grading, outcomes, total, workbench)
             document["spent"] = {
                 "preparing": round(prepared - self._started, 4),
                 "cases": round(asked - prepared, 4),
@@ -174,14 +174,14 @@ class Judge:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             grading.answer.close()
-        desk.used(plan, many=many)
+        workbench.used(plan, many=many)
         self._tell({"event": "report", "report": document})
 
     def _document(
-        self, request: dict[str, Any], grading: Grading, outcomes: list[CaseOutcome], total: int, desk: Desk
+        self, request: dict[str, Any], grading: Grading, outcomes: list[CaseOutcome], total: int, workbench: Workbench
     ) -> dict[str, Any]:
         shown = Path(request["filename"]).name
-        named = diagnose(grading, outcomes, desk.bank)
+        named = diagnose(grading, outcomes, workbench.bank)
         return {
             "schema": reports.SCHEMA,
             "kata": grading.kata.id,
@@ -206,8 +206,8 @@ class Judge:
 
     def _probe(self) -> dict[str, Any]:
         keeper = self._keeper
-        keeper.ask(DEVICE_LANE, cpu_seconds=10)  # one like those that grade on the device
-        sandbox = Sandbox(keeper, keeper.take(DEVICE_LANE), time.monotonic() + 60)
+        keeper.ask(DEVICE_WORKER, cpu_seconds=10)  # one like those that grade on the device
+        sandbox = Sandbox(keeper, keeper.take(DEVICE_WORKER), time.monotonic() + 60)
         sandbox.wait_ready()
         simulated, _ = sandbox.wait(sandbox.submit(Message({"op": "device"}), 30))
         sandbox.retire()

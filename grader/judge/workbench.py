@@ -1,6 +1,6 @@
 """What a judge keeps between gradings of one kata: cases, reference, bank of mistakes, and a plan for the next answer.
 
-Nothing of an answer is kept.
+Nothing of an answer is preloaded.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from grader.judge.contract import Grading, Model
 from grader.judge.explain.diagnose import Bank
 from grader.judge.runs.outcome import CaseOutcome, Run
 from grader.judge.runs.plan import Plan, runs_of
-from grader.judge.workers.keeper_client import LANES, ONE_LANE, KeeperLine, NoSandboxes
-from grader.judge.workers.standby import Reserve
+from grader.judge.workers.keeper_client import ONE_WORKER, WORKERS, KeeperClient, NoSandboxes
+from grader.judge.workers.standby import Standby
 from grader.language import current
 from grader.seeds import fresh_seed
 
 MOST_WITHOUT_PLAN: Final = 2
 
 
-class Desk:
-    """The judge's desk for one kata."""
+class Workbench:
+    """The judge's workbench for one kata."""
 
-    def __init__(self, kata: Kata, keeper: KeeperLine, call_seconds: float | None) -> None:
+    def __init__(self, kata: Kata, keeper: KeeperClient, call_seconds: float | None) -> None:
         self.lang = current()
         self._stamp = stamp(kata)
         self.kata = dataclasses.replace(kata, call_seconds=call_seconds) if call_seconds is not None else kata
         self._keeper = keeper
-        self._reserve = Reserve(keeper, self.kata.grading_seconds)
+        self._standby = Standby(keeper, self.kata.grading_seconds)
         self.wanted = False
         """Whether a plan shall be made although nothing was graded yet."""
         self._plan: Plan | None = None
@@ -44,7 +44,7 @@ class Desk:
         self._used = True
         self._graded = 0
         self._broken = False
-        self._lanes: tuple[str, ...] = LANES
+        self._workers: tuple[str, ...] = WORKERS
         self._runs: list[Run] = []
 
     @cached_property
@@ -67,14 +67,14 @@ class Desk:
 
         Sandboxes start while the reference is read; those that wait already load the file at once.
         """
-        self._lanes = ONE_LANE if many else LANES
+        self._workers = ONE_WORKER if many else WORKERS
         if "model" not in self.__dict__:
             self._ask_for_sandboxes()
         seed = plan.seed if plan is not None else self.seed_for(request)
         filename = Path(request["filename"]).name
         source = request["source"]
         grading = Grading(
-            self.kata, source, filename, seed, self._keeper, self.model, self._lanes, reserve=self._reserve
+            self.kata, source, filename, seed, self._keeper, self.model, self._workers, standby=self._standby
         )
         if plan is not None:
             grading.answer.load()
@@ -126,23 +126,23 @@ class Desk:
             return False
         if self._ask_for_sandboxes():
             return True
-        return (self._used and self._make()) or self._lay_out()
+        return (self._used and self._make()) or self._preload()
 
     def close(self) -> None:
-        """Leave the desk to another kata."""
-        self._reserve.close()
+        """Leave the workbench to another kata."""
+        self._standby.close()
 
-    def _lay_out(self) -> bool:
+    def _preload(self) -> bool:
         """Let the sandboxes that wait unpack what they will be asked for. Returns whether there is more to do."""
-        if self._plan is None or self._used or self._lanes != LANES:
+        if self._plan is None or self._used or self._workers != WORKERS:
             return False
-        busy = [self._reserve.lay_out(lane, self._plan.ahead.get(lane, [])) for lane in self._lanes]
+        busy = [self._standby.preload(worker, self._plan.ahead.get(worker, [])) for worker in self._workers]
         return any(busy)
 
     def _hand_over(self) -> None:
         """Let the sandboxes of many answers have what each of them is asked: it is unpacked once for all."""
         if self._plan is not None:
-            self._keeper.keep([several for lane in self._plan.ahead.values() for several in lane])
+            self._keeper.preload([several for worker in self._plan.ahead.values() for several in worker])
 
     def _make(self) -> bool:
         """Prepare one more run; the plan takes effect when it is whole. Returns whether there is more to do."""
@@ -168,7 +168,7 @@ class Desk:
         self._steps = self._next.steps(Grading(self.kata, "", "", seed, NoSandboxes(), self.model), self.cases)
 
     def _ask_for_sandboxes(self) -> bool:
-        asked = [self._reserve.ask(lane) for lane in self._lanes]
+        asked = [self._standby.ask(worker) for worker in self._workers]
         return any(asked)
 
 
@@ -184,7 +184,7 @@ def wanted(runs: list[Run], text: str) -> list[Run]:
         names = (outcome.id, outcome.id.replace("_", " "), outcome.title)
         return any(text in name.lower() for name in names)
 
-    return [run for run in runs if run.keep(fits)]
+    return [run for run in runs if run.restrict_to(fits)]
 
 
 def stamp(kata: Kata) -> list[tuple[int, int]]:

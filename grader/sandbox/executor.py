@@ -60,7 +60,7 @@ class Executor:
         self.filename = filename
         self.namespace: dict[str, Any] = {}
         self._modules: dict[int, Any] = {}
-        self._kept: dict[int, Any] = {}
+        self._preloaded: dict[int, Any] = {}
         self._run = -1
         self._handed_back: set[int] = set()
 
@@ -138,7 +138,7 @@ class Executor:
         _manual_seed(header["seed"])
         with observe.watching(header, self.filename, (args, kwargs, module)) as seen:
             result = target(*args, **kwargs)
-        self._kept[header["key"]] = result  # a later call may get it back
+        self._preloaded[header["key"]] = result  # a later call may get it back
         snapshot = Snapshot(to_cpu=observe.to_cpu, heap=heap)
         reply: Header = {"kind": "value", "value": snapshot.tree(result), "seen": seen()}
         reply["modified"] = [name for name, tensor in watched.items() if not _same_bits(tensor, before[name])]
@@ -193,11 +193,11 @@ class Executor:
         if run != self._run:
             self._run = run
             self._modules.clear()
-            self._kept.clear()
+            self._preloaded.clear()
 
     def _returned(self, key: int, path: list[int | str]) -> Any:
         """Find what a call returned. Its tensors share their memory with it, and have no part in a gradient."""
-        value = self._kept[key]
+        value = self._preloaded[key]
         for index in path:
             try:
                 value = value[index]

@@ -30,7 +30,7 @@ from grader.sandbox.limits import WHERE_ARE_YOU
 from grader.sandbox.preloaded import INHERITED, Item, items_of, numbered
 from grader.sandbox.values import TooLarge
 from grader.sandbox.warmup import warm_up
-from grader.transport.operations import KEEP, SEVERAL
+from grader.transport.operations import PRELOAD, SEVERAL
 from grader.transport.output import marker
 from grader.transport.wire import PREFIX, Heap, frame, load, parse_frame, save
 
@@ -58,15 +58,17 @@ class Guest:
     def __init__(self, channel: socket.socket) -> None:
         self._channel = channel
         self._executor = Executor("answer.py")
-        self._kept = dict(INHERITED)
+        self._preloaded = dict(INHERITED)
 
     def serve(self) -> None:
         """Answer messages for ever; the process ends when the judge closes the socket or kills it."""
         while True:
             header, payload = self._read()
             if header["op"] == SEVERAL:
-                asked = header.get("kept")
-                items = _items_of(header, payload) if asked is None else [self._kept.pop(number) for number in asked]
+                asked = header.get("preloaded")
+                items = (
+                    _items_of(header, payload) if asked is None else [self._preloaded.pop(number) for number in asked]
+                )
                 self._do_several(header["nonce"], items)
                 continue
             reply, tensors = self._handle(header, payload)
@@ -100,9 +102,9 @@ class Guest:
                 self._executor = Executor(header["filename"])
                 self._executor.load(header["source"])
                 return {"kind": "loaded"}, {}
-            if operation == KEEP:
-                self._kept.update(numbered(header, payload))
-                return {"kind": KEEP}, {}
+            if operation == PRELOAD:
+                self._preloaded.update(numbered(header, payload))
+                return {"kind": PRELOAD}, {}
             if operation == "device":
                 return {"kind": "device", "problem": simdevice.available()}, {}
             if operation == "train":

@@ -96,15 +96,15 @@ class Keeper:
             return False
         if message["op"] == "spawn":
             self._spawn(message)
-        elif message["op"] == "keep":
-            self._keep([jsonlines.exactly(self._control, size) for size in message["sizes"]])
+        elif message["op"] == "preload":
+            self._preload([jsonlines.exactly(self._control, size) for size in message["sizes"]])
         elif message["op"] == "retire":
             jsonlines.send(self._control, {"status": self._retire(message["pid"])})
         else:
             self._retire(message["pid"])
         return True
 
-    def _keep(self, frames: list[bytes]) -> None:
+    def _preload(self, frames: list[bytes]) -> None:
         """Unpack operations once for all sandboxes that are forked from now on."""
         if not self._forks:
             return

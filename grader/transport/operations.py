@@ -16,7 +16,7 @@ from grader.transport.wire import frame, framed, load, save
 
 SEVERAL: Final = "several"
 """The name of the operation, and the kind of its reply."""
-KEEP: Final = "keep"
+PRELOAD: Final = "preload"
 """The operation that hands over several ones which will be asked for later, and the kind of its reply."""
 
 Tensors = dict[str, torch.Tensor]
@@ -62,19 +62,19 @@ class Several:
         """Return the frame with a nonce; that of an operation is followed by a dot and its number."""
         return self._frame(f'"op": "{SEVERAL}", "nonce": "{nonce}"')
 
-    def frame_to_keep(self, nonce: str, first: int) -> bytes:
+    def frame_to_preload(self, nonce: str, first: int) -> bytes:
         """Return the frame that only hands them over, to be asked for by numbers that begin with this one."""
-        return self._frame(f'"op": "{KEEP}", "nonce": "{nonce}", "first": {first}')
+        return self._frame(f'"op": "{PRELOAD}", "nonce": "{nonce}", "first": {first}')
 
     def _frame(self, fields: str) -> bytes:
         items, payload = self._packed
         return framed(f'{{{fields}, "items": ['.encode() + items + b"]}", payload)
 
-    def frame_of_kept(self, nonce: str, numbers: Mapping[Message, int]) -> bytes | None:
+    def frame_of_preloaded(self, nonce: str, numbers: Mapping[Message, int]) -> bytes | None:
         """Return the frame that asks for what was handed over; None unless all of them were."""
         if not all(message in numbers for message in self.messages):
             return None
-        return frame({"op": SEVERAL, "nonce": nonce, "kept": [numbers[message] for message in self.messages]})
+        return frame({"op": SEVERAL, "nonce": nonce, "preloaded": [numbers[message] for message in self.messages]})
 
 
 def same_operation(one: tuple[dict[str, Any], Tensors], other: tuple[dict[str, Any], Tensors]) -> bool:

@@ -18,20 +18,20 @@ def pair(width: int, heads: int, d_ff: int, dropout: float = 0.0) -> tuple[nn.Mo
     """Return our block, with norms that do something, and PyTorch's post-norm layer with the same weights."""
     torch.manual_seed(7)
     own = reference("encoder-block").EncoderBlock(width, heads, d_ff, dropout).double()
-    twin = nn.TransformerEncoderLayer(width, heads, d_ff, dropout=dropout, batch_first=True, norm_first=False, **F64)
+    known = nn.TransformerEncoderLayer(width, heads, d_ff, dropout=dropout, batch_first=True, norm_first=False, **F64)
     layers = [own.attention.W_q, own.attention.W_k, own.attention.W_v]
     with torch.no_grad():
         for name, parameter in own.named_parameters():
             if "ln" in name or "bias" in name:
                 parameter.add_(0.3 * torch.randn_like(parameter))
-        twin.self_attn.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
-        twin.self_attn.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
-    twin.self_attn.out_proj.load_state_dict(own.attention.W_o.state_dict())
-    twin.linear1.load_state_dict(own.ffn.dense1.state_dict())
-    twin.linear2.load_state_dict(own.ffn.dense2.state_dict())
-    twin.norm1.load_state_dict(own.addnorm1.ln.state_dict())
-    twin.norm2.load_state_dict(own.addnorm2.ln.state_dict())
-    return own, twin
+        known.self_attn.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
+        known.self_attn.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
+    known.self_attn.out_proj.load_state_dict(own.attention.W_o.state_dict())
+    known.linear1.load_state_dict(own.ffn.dense1.state_dict())
+    known.linear2.load_state_dict(own.ffn.dense2.state_dict())
+    known.norm1.load_state_dict(own.addnorm1.ln.state_dict())
+    known.norm2.load_state_dict(own.addnorm2.ln.state_dict())
+    return own, known
 
 
 def keep(*shape: int) -> Tensor:
@@ -64,14 +64,14 @@ MASKS = {
 @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
 def test_block(mask: Callable[[], Tensor | None]) -> None:
     """`nn.TransformerEncoderLayer` in training mode without dropout: values and gradients."""
-    own, twin = pair(8, 2, 12)
+    own, known = pair(8, 2, 12)
     given, x = mask(), torch.randn(3, 5, 8, **F64).requires_grad_()
-    got, want = own(x, given), twin(x, src_mask=hidden(given))
+    got, want = own(x, given), known(x, src_mask=hidden(given))
     agree(got, want)
     agree(own.eval()(x, given), want)
     cotangent = torch.randn(3, 5, 8, **F64)
     mine = (x, own.attention.W_o.weight, own.ffn.dense1.weight, own.addnorm1.ln.weight, own.addnorm2.ln.bias)
-    theirs = (x, twin.self_attn.out_proj.weight, twin.linear1.weight, twin.norm1.weight, twin.norm2.bias)
+    theirs = (x, known.self_attn.out_proj.weight, known.linear1.weight, known.norm1.weight, known.norm2.bias)
     gradients = torch.autograd.grad(got, mine, cotangent), torch.autograd.grad(want, theirs, cotangent)
     for one, two in zip(*gradients, strict=True):
         agree(one, two)

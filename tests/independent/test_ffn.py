@@ -38,15 +38,15 @@ def test_gradients(shape: tuple[int, ...]) -> None:
     """`nn.Sequential(Linear, ReLU, Linear)`: values and the gradients of tokens and parameters."""
     torch.manual_seed(7)
     own = reference("ffn").PositionWiseFFN(5, 8, 4).double()
-    twin = nn.Sequential(nn.Linear(5, 8, **F64), nn.ReLU(), nn.Linear(8, 4, **F64))
-    twin[0].load_state_dict(own.dense1.state_dict())
-    twin[2].load_state_dict(own.dense2.state_dict())
+    known = nn.Sequential(nn.Linear(5, 8, **F64), nn.ReLU(), nn.Linear(8, 4, **F64))
+    known[0].load_state_dict(own.dense1.state_dict())
+    known[2].load_state_dict(own.dense2.state_dict())
     x = torch.randn(*shape, **F64).requires_grad_()
     cotangent = torch.randn(*shape[:-1], 4, **F64)
-    got, want = own(x), twin(x)
+    got, want = own(x), known(x)
     agree(got, want)
     mine = torch.autograd.grad(got, (x, *own.parameters()), cotangent)
-    theirs = torch.autograd.grad(want, (x, *twin.parameters()), cotangent)
+    theirs = torch.autograd.grad(want, (x, *known.parameters()), cotangent)
     for one, two in zip(mine, theirs, strict=True):
         agree(one, two)
 

@@ -34,12 +34,12 @@ def test_function(shape: tuple[int, ...], scale: float, eps: float) -> None:
 def test_module() -> None:
     """`nn.LayerNorm` as it is built, and with the same weights."""
     torch.manual_seed(7)
-    own, twin = reference("layer-norm").LayerNorm(6).double(), nn.LayerNorm(6, **F64)
+    own, known = reference("layer-norm").LayerNorm(6).double(), nn.LayerNorm(6, **F64)
     x = torch.randn(2, 3, 6, **F64)
-    agree(own(x), twin(x))
-    twin.load_state_dict({name: value + torch.randn_like(value) for name, value in own.state_dict().items()})
-    own.load_state_dict(twin.state_dict())
-    agree(own(1e-3 * x), twin(1e-3 * x))
+    agree(own(x), known(x))
+    known.load_state_dict({name: value + torch.randn_like(value) for name, value in own.state_dict().items()})
+    own.load_state_dict(known.state_dict())
+    agree(own(1e-3 * x), known(1e-3 * x))
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])

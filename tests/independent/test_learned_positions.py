@@ -16,16 +16,16 @@ def test_learned_positions(length: int) -> None:
     """`nn.Embedding`: values, the gradient of the tokens, and of the table with zeros in the rows that are not used."""
     torch.manual_seed(7)
     own = reference("learned-positions").LearnedPositionalEncoding(6, 5).double()
-    twin = nn.Embedding.from_pretrained(own.pe.detach().clone(), freeze=False)
+    known = nn.Embedding.from_pretrained(own.pe.detach().clone(), freeze=False)
     x = torch.randn(3, length, 5, dtype=torch.float64, requires_grad=True)
-    got, want = own(x), x + twin(torch.arange(length).expand(3, length))
+    got, want = own(x), x + known(torch.arange(length).expand(3, length))
     agree(got, want)
     for b, s, f in itertools.product(range(3), range(length), range(5)):
         assert got[b, s, f].item() == x[b, s, f].item() + own.pe[s, f].item()
     upstream = torch.randn_like(got)
     mine, theirs = (
         torch.autograd.grad(got, (x, own.pe), upstream),
-        torch.autograd.grad(want, (x, twin.weight), upstream),
+        torch.autograd.grad(want, (x, known.weight), upstream),
     )
     for one, other in zip(mine, theirs, strict=True):
         agree(one, other)

@@ -26,16 +26,16 @@ def model(n_layers: int, pad_id: int = 0) -> nn.Module:
 
 def layer_of_torch(block: nn.Module) -> nn.TransformerEncoderLayer:
     """Return PyTorch's pre-norm layer with the weights of a block."""
-    twin = nn.TransformerEncoderLayer(8, 2, 32, 0.0, "gelu", batch_first=True, norm_first=True, **F64)
+    known = nn.TransformerEncoderLayer(8, 2, 32, 0.0, "gelu", batch_first=True, norm_first=True, **F64)
     projections = [block.attention.W_q, block.attention.W_k, block.attention.W_v]
     with torch.no_grad():
-        twin.self_attn.in_proj_weight.copy_(torch.cat([layer.weight for layer in projections]))
-        twin.self_attn.in_proj_bias.copy_(torch.cat([layer.bias for layer in projections]))
-    twin.self_attn.out_proj.load_state_dict(block.attention.W_o.state_dict())
+        known.self_attn.in_proj_weight.copy_(torch.cat([layer.weight for layer in projections]))
+        known.self_attn.in_proj_bias.copy_(torch.cat([layer.bias for layer in projections]))
+    known.self_attn.out_proj.load_state_dict(block.attention.W_o.state_dict())
     pairs = {"linear1": block.ffn.dense1, "linear2": block.ffn.dense2, "norm1": block.norm1, "norm2": block.norm2}
     for name, layer in pairs.items():
-        twin.get_submodule(name).load_state_dict(layer.state_dict())
-    return twin
+        known.get_submodule(name).load_state_dict(layer.state_dict())
+    return known
 
 
 def logits_of_torch(own: nn.Module, tokens: Tensor) -> Tensor:

@@ -23,16 +23,16 @@ def table(length: int, width: int) -> Tensor:
     return rows.double()
 
 
-def copy_attention(own: nn.Module, twin: nn.MultiheadAttention) -> None:
+def copy_attention(own: nn.Module, known: nn.MultiheadAttention) -> None:
     """Copy W_q, W_k, W_v into the one matrix that PyTorch has for them, and W_o."""
     layers = [own.W_q, own.W_k, own.W_v]
     with torch.no_grad():
-        twin.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
-        twin.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
-    twin.out_proj.load_state_dict(own.W_o.state_dict())
+        known.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers]))
+        known.in_proj_bias.copy_(torch.cat([layer.bias for layer in layers]))
+    known.out_proj.load_state_dict(own.W_o.state_dict())
 
 
-class Twin(nn.Module):
+class KnownResults(nn.Module):
     """A Transformer of PyTorch's layers with the weights of ours."""
 
     def __init__(self, own: nn.Module, width: int, heads: int, d_ff: int) -> None:
@@ -70,7 +70,7 @@ class Twin(nn.Module):
         return x @ self.own.decoder.dense.weight.T + self.own.decoder.dense.bias
 
 
-def models(pad_id: int = 0) -> tuple[nn.Module, Twin]:
+def models(pad_id: int = 0) -> tuple[nn.Module, KnownResults]:
     """Return our model, with norms and biases that do something, and PyTorch's with the same weights."""
     torch.manual_seed(7)
     own = reference("transformer").Transformer(11, 13, 8, 2, 12, 2, max_len=20, pad_id=pad_id).double()
@@ -78,21 +78,21 @@ def models(pad_id: int = 0) -> tuple[nn.Module, Twin]:
         for parameter in own.parameters():
             if parameter.dim() == 1:
                 parameter.add_(0.3 * torch.randn_like(parameter))
-    return own, Twin(own, 8, 2, 12)
+    return own, KnownResults(own, 8, 2, 12)
 
 
 @pytest.mark.parametrize("pad_id", [0, 4])
 def test_teacher_forcing(pad_id: int) -> None:
     """Logits and gradients under padding."""
-    own, twin = models(pad_id)
+    own, known = models(pad_id)
     src, tgt = torch.randint(0, 11, (3, 6)), torch.randint(0, 13, (3, 5))
     src[:, 0], src[1, 4:] = 7, pad_id
-    got, want = own(src, tgt), twin(src, tgt, pad_id)
+    got, want = own(src, tgt), known(src, tgt, pad_id)
     agree(got, want)
     agree(own.eval()(src, tgt), want)
     layers = own.encoder.layers[1].attention, own.decoder.layers[0].cross_attn
     mine = [own.encoder.embedding.weight, own.decoder.embedding.weight, *(layer.W_o.weight for layer in layers)]
-    theirs = [*mine[:2], twin.encoder[1].self_attn.out_proj.weight, twin.decoder[0].multihead_attn.out_proj.weight]
+    theirs = [*mine[:2], known.encoder[1].self_attn.out_proj.weight, known.decoder[0].multihead_attn.out_proj.weight]
     cotangent = torch.randn(3, 5, 13, **F64)
     gradients = torch.autograd.grad(got, mine, cotangent), torch.autograd.grad(want, theirs, cotangent)
     for one, two in zip(*gradients, strict=True):
@@ -102,7 +102,7 @@ def test_teacher_forcing(pad_id: int) -> None:
 @pytest.mark.parametrize("chunks", [[5], [1] * 5, [3, 2], [1, 3, 1]])
 def test_step_by_step(chunks: list[int]) -> None:
     """Any chunks of the target give the logits of PyTorch's layers for the whole."""
-    own, twin = models()
+    own, known = models()
     src, tgt = torch.randint(0, 11, (3, 6)), torch.randint(0, 13, (3, 5))
     src[:, 2] = 5
     memory, memory_mask = own.eval().encode(src)
@@ -111,7 +111,7 @@ def test_step_by_step(chunks: list[int]) -> None:
     for start, length in zip(itertools.accumulate([0, *chunks]), chunks, strict=False):
         part, cache = own.decode(tgt[:, start : start + length], memory, memory_mask, cache)
         logits.append(part)
-    agree(torch.cat(logits, dim=1), twin(src, tgt, 0))
+    agree(torch.cat(logits, dim=1), known(src, tgt, 0))
 
 
 def test_empty_source() -> None:

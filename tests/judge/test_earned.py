@@ -1,6 +1,6 @@
 """A pass is earned whole: whatever ends a sandbox, and whenever, no wrong answer passes and no case goes missing.
 
-The runner works with lanes that die at a message of our choosing, in this process, so that every message gets its turn.
+The runner asks workers that die at a message of our choosing, in this process, so that every message gets its turn.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from grader.judge.runs.runner import Runner
 from grader.judge.workers.answer import MOST_DEATHS
 from grader.judge.workers.backend import Local
 from grader.judge.workers.keeper_client import NoSandboxes
-from grader.judge.workers.pending import Lost, Ticket
+from grader.judge.workers.pending import MustResubmit, Pending
 from grader.transport.operations import Payload
 
 SEED = 2017
@@ -33,7 +33,7 @@ KATA = dataclasses.replace(catalog.find("masked-softmax"), families=FAMILIES)
 MODES = ("cold", "prepared", "many")
 
 
-class MortalLane:
+class MortalWorker:
     """A sandbox in this process that ends at the messages with these numbers; like a real one it is replaced then."""
 
     careful = is_in_doubt = False
@@ -41,7 +41,7 @@ class MortalLane:
     def __init__(self, answer: MortalAnswer) -> None:
         self._answer = answer
         self._local = Local(answer.source, "answer.py")
-        self._waiting: list[tuple[Ticket, Any]] = []
+        self._waiting: list[tuple[Pending, Any]] = []
 
     def load(self) -> None:
         """Have the file loaded: it is."""
@@ -49,38 +49,38 @@ class MortalLane:
     def flush(self) -> None:
         """Send what was asked for: it is."""
 
-    def send(self, message: tuple[dict, dict]) -> Ticket:
+    def send(self, message: tuple[dict, dict]) -> Pending:
         """Ask for an operation."""
-        ticket = Ticket(self, "", 1.0)
-        self._waiting.append((ticket, message))
-        return ticket
+        operation = Pending(self, "", 1.0)
+        self._waiting.append((operation, message))
+        return operation
 
-    def submit(self, header: dict, tensors: dict) -> Ticket:
+    def submit(self, header: dict, tensors: dict) -> Pending:
         """Ask for an operation, as a case does."""
         return self.send((header, tensors))
 
-    def send_together(self, several: list) -> list[Ticket]:
+    def send_together(self, several: list) -> list[Pending]:
         """Ask for several."""
         return [self.send(message) for message in several]
 
-    def answered(self, asked: Ticket) -> bool:
+    def answered(self, asked: Pending) -> bool:
         """Do what was asked for up to this operation."""
         while not asked.settled and self._waiting:
-            ticket, (header, tensors) = self._waiting.pop(0)
+            operation, (header, tensors) = self._waiting.pop(0)
             self._answer.messages += 1
             if self._answer.dies_at(self._answer.messages):
                 self._answer.deaths += 1
-                ticket.error = SandboxEnded("crashed", "it has ended")
+                operation.error = SandboxEnded("crashed", "it has ended")
                 for other, _message in self._waiting:
-                    other.error = Lost()
+                    other.error = MustResubmit()
                 self._waiting.clear()
                 self._local = Local(self._answer.source, "answer.py")
             else:
                 reply, tensors = self._local.reply(header | {"device": "cpu", "trace": None}, tensors)
-                ticket.reply, ticket.payload = reply, Payload(tensors=tensors)
+                operation.reply, operation.payload = reply, Payload(tensors=tensors)
         return asked.reply is not None
 
-    def wait(self, asked: Ticket) -> tuple[dict, dict]:
+    def wait(self, asked: Pending) -> tuple[dict, dict]:
         """Wait for an operation."""
         self.answered(asked)
         if isinstance(asked.error, SandboxEnded):
@@ -98,11 +98,11 @@ class MortalAnswer:
 
     def __init__(self, source: str, dies_at) -> None:
         self.source, self.dies_at = source, dies_at
-        self._lane = MortalLane(self)
+        self._worker = MortalWorker(self)
 
-    def lane(self, _family: str, _name: str = "") -> MortalLane:
+    def worker(self, _family: str, _name: str = "") -> MortalWorker:
         """There is one."""
-        return self._lane
+        return self._worker
 
     def device_problem(self) -> str:
         """The device is not what is tested here."""

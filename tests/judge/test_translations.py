@@ -168,7 +168,7 @@ def texts_of(expression: ast.expr) -> set[str]:
         ("judge/workers/sandbox.py", ["WireError"]),
         ("sandbox/confine.py", ["gaps"]),
         ("judge/cases/check.py", ["unreadable"]),
-        ("judge/cases/modules.py", ["unreadable"]),
+        ("judge/verdict/parameters.py", ["unreadable"]),
         ("probes/simdevice/__init__.py", ["available"]),
         ("probes/simdevice/backend.py", ["probe"]),
         ("probes/simdevice/traffic.py", ["_message"]),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.judge.workers.keeper_client import DEVICE_LANE, KeeperLine, Promised
+from grader.judge.workers.keeper_client import DEVICE_WORKER, KeeperClient, Promised
 from grader.sandbox import preloaded
 from grader.transport import jsonlines
 from grader.transport.operations import Message, Several
@@ -39,7 +39,7 @@ class Keeper:
                 message, _ = jsonlines.receive(self._end)
             except (EOFError, OSError):
                 return
-            if message["op"] == "keep":
+            if message["op"] == "preload":
                 self.frames = [jsonlines.exactly(self._end, size) for size in message["sizes"]]
             else:
                 ends = [os.open(os.devnull, os.O_RDONLY) for _ in range(3)]
@@ -56,10 +56,10 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield ours, theirs
 
 
-def promised(line: KeeperLine) -> Promised:
+def promised(line: KeeperClient) -> Promised:
     """Ask for a sandbox and take it."""
-    line.ask(DEVICE_LANE, cpu_seconds=1)
-    found = line.take(DEVICE_LANE)
+    line.ask(DEVICE_WORKER, cpu_seconds=1)
+    found = line.take(DEVICE_WORKER)
     for fd in found.fds:
         os.close(fd)
     return found
@@ -67,32 +67,32 @@ def promised(line: KeeperLine) -> Promised:
 
 def asked(several: Several, numbers: dict[Message, int]) -> Any:
     """Return the numbers that a frame asks for; None where it cannot."""
-    frame = several.frame_of_kept("nonce", numbers)
-    return None if frame is None else parse_frame(frame)[0]["kept"]
+    frame = several.frame_of_preloaded("nonce", numbers)
+    return None if frame is None else parse_frame(frame)[0]["preloaded"]
 
 
 def test_what_a_sandbox_has_depends_on_when_it_was_asked_for(ends: tuple[socket.socket, socket.socket]) -> None:
     """What is handed over counts from the next sandbox on, and new operations take the place of the old ones."""
-    line, _keeper = KeeperLine(ends[0]), Keeper(ends[1])
+    line, _keeper = KeeperClient(ends[0]), Keeper(ends[1])
     one, two, three = (operation(value) for value in (1.0, 2.0, 3.0))
-    assert promised(line).kept == {}
-    line.keep([Several([one]), Several([two])])
-    line.ask(DEVICE_LANE, cpu_seconds=1)
-    line.keep([Several([three])])
-    first, second = line.take(DEVICE_LANE), promised(line)
+    assert promised(line).preloaded == {}
+    line.preload([Several([one]), Several([two])])
+    line.ask(DEVICE_WORKER, cpu_seconds=1)
+    line.preload([Several([three])])
+    first, second = line.take(DEVICE_WORKER), promised(line)
     for fd in first.fds:
         os.close(fd)
-    assert asked(Several([two, one]), first.kept) == [1, 0]
-    assert asked(Several([three]), first.kept) is None
-    assert asked(Several([one, three]), second.kept) is None
-    assert asked(Several([three]), second.kept) == [2]
+    assert asked(Several([two, one]), first.preloaded) == [1, 0]
+    assert asked(Several([three]), first.preloaded) is None
+    assert asked(Several([one, three]), second.preloaded) is None
+    assert asked(Several([three]), second.preloaded) == [2]
 
 
 def test_a_sandbox_that_was_not_forked_has_nothing(ends: tuple[socket.socket, socket.socket]) -> None:
     """Where each sandbox is a fresh interpreter, all is sent as if nothing had been handed over."""
-    line, _keeper = KeeperLine(ends[0]), Keeper(ends[1], forks=False)
-    line.keep([Several([operation(1.0)])])
-    assert promised(line).kept == {}
+    line, _keeper = KeeperClient(ends[0]), Keeper(ends[1], forks=False)
+    line.preload([Several([operation(1.0)])])
+    assert promised(line).preloaded == {}
 
 
 def test_what_is_handed_over_is_unpacked(
@@ -100,10 +100,10 @@ def test_what_is_handed_over_is_unpacked(
 ) -> None:
     """By the numbers of the line, with the arguments of each operation ready."""
     monkeypatch.setattr(preloaded, "INHERITED", {})
-    line, keeper = KeeperLine(ends[0]), Keeper(ends[1])
+    line, keeper = KeeperClient(ends[0]), Keeper(ends[1])
     operations = [operation(float(value)) for value in range(5)]
-    line.keep([Several(operations[:2]), Several(operations[2:])])
-    numbers = promised(line).kept
+    line.preload([Several(operations[:2]), Several(operations[2:])])
+    numbers = promised(line).preloaded
     for frame in keeper.frames:
         preloaded.take_in(frame)
     for value, message in enumerate(operations):

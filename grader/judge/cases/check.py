@@ -15,14 +15,14 @@ import torch
 
 from grader.judge.cases.modules import Entry, Module
 from grader.judge.cases.rng import Numbers
-from grader.judge.cases.variant import Twin, Variant
+from grader.judge.cases.variant import KnownResults, Variant
 from grader.judge.contract import Grading
 from grader.judge.exchange import compare as comparison
 from grader.judge.exchange.agreement import Agreement
 from grader.judge.exchange.arguments import cast, got, mine, size, want
-from grader.judge.exchange.counted import Cost
-from grader.judge.exchange.observed import contract_failure, device_failure, remarks_of, tensor_nodes
+from grader.judge.exchange.observed import contract_failure, device_failure, remarks_of
 from grader.judge.exchange.results import Exchange, GivenDevice, Result
+from grader.judge.exchange.seen import Cost, tensor_nodes
 from grader.judge.failure import Failure, Satisfied, from_reply, raised_types, unreadable
 from grader.judge.verdict.replies import (
     agreed,
@@ -35,7 +35,7 @@ from grader.judge.verdict.replies import (
     receive,
 )
 from grader.judge.workers.backend import Backend
-from grader.judge.workers.pending import Lost
+from grader.judge.workers.pending import MustResubmit
 from grader.language import _
 from grader.sandbox.executor import RUN_BITS
 from grader.transport.callables import Step
@@ -52,11 +52,11 @@ class Check:
         numbers: Numbers,
         backend: Backend,
         number: int = 0,
-        twin: Twin | None = None,
+        known: KnownResults | None = None,
     ) -> None:
         """Start a run of a case.
 
-        ``number`` is the run's; of the ``twin``, a run of the same case in the same dtype, the reference's results are
+        ``number`` is the run's; of the ``known``, a run of the same case in the same dtype, the reference's results are
         used again.
         """
         self.grading, self.variant, self.numbers, self.backend = grading, variant, numbers, backend
@@ -65,7 +65,7 @@ class Check:
         self.judges = True
         self.looked = self.expected_an_error = self.asked_for_variant = False
         self.handles: list[int] = []
-        self._number, self._twin = number << RUN_BITS, twin
+        self._number, self._known_results = number << RUN_BITS, known
         self.unbuilt: list[Module] = []
         self.agreements: list[Agreement] = []
         self._expected: tuple[type[BaseException], ...] = ()
@@ -268,7 +268,7 @@ class Check:
             if not exchange.settled and exchange.asked is not None:
                 try:
                     receive(exchange, self.backend)
-                except (Failure, Lost):
+                except (Failure, MustResubmit):
                     return
 
     def _settle_up_to(self, exchange: Exchange) -> None:
@@ -338,9 +338,13 @@ class Check:
 
     def _known(self, exchange: Exchange, carries: list[bool]) -> tuple[Tree, dict[str, Any]] | None:
         """What the reference returned for the same call in another run of this case."""
-        if self._twin is None or self._twin.variant_dtype != self.variant.dtype or exchange.header.get("stateful"):
+        if (
+            self._known_results is None
+            or self._known_results.variant_dtype != self.variant.dtype
+            or exchange.header.get("stateful")
+        ):
             return None
-        return self._twin.wanted(self.exchanges.index(exchange), carries if self.variant.grad else None)
+        return self._known_results.wanted(self.exchanges.index(exchange), carries if self.variant.grad else None)
 
     def wanted(self, index: int, carries: list[bool] | None) -> tuple[Tree, dict[str, Any]] | None:
         """Return what the reference returned for a call of this run; None where it is not known."""

@@ -21,7 +21,7 @@ from grader.judge.cases.rng import Numbers
 from grader.judge.failure import Failure
 from grader.judge.translations import Translations
 from grader.judge.verdict.replies import misfit
-from grader.judge.workers.pending import Lost
+from grader.judge.workers.pending import MustResubmit
 
 UNUSED_PLUGINS: Final = (
     *("cacheprovider", "terminal", "logging", "doctest", "unittest", "junitxml", "pastebin", "stepwise"),
@@ -102,7 +102,7 @@ def _case(item: pytest.Item, position: int, texts: Translations) -> Case:
         given: dict[str, Any] = own | {"check": check, "rng": rng}
         try:
             item.function(**{name: given[name] for name in names})
-        except (Failure, Lost):
+        except (Failure, MustResubmit):
             raise
         except Exception as error:
             if not check.looked:

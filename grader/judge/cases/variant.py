@@ -43,7 +43,7 @@ def as_traced(variant: Variant) -> Variant:
     return replace(variant, trace=True)
 
 
-class Twin(Protocol):
+class KnownResults(Protocol):
     """Another run of the same case, from which the reference's results are known."""
 
     @property

@@ -5,11 +5,10 @@ All of it is data that may be forged.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from grader.judge.exchange.counted import seen_in
 from grader.judge.exchange.results import Exchange
+from grader.judge.exchange.seen import seen_in, tensor_nodes
 from grader.judge.failure import Failure, text_of
 from grader.language import _
 from grader.transport.sentences import in_words
@@ -44,19 +43,6 @@ def device_failure(reply: dict[str, Any], device: str, names: tuple[str, ...]) -
 def remarks_of(reply: dict[str, Any]) -> list[tuple[str, int]]:
     """Return what is worth a remark and no failure, each with its line."""
     return [(in_words(text), line) for text, line in _findings(seen_in(reply).get("remarks"))]
-
-
-def tensor_nodes(tree: Any) -> Iterator[dict[str, Any]]:
-    """Yield the nodes of tensors in a reply's tree, in the order in which they were collected."""
-    if type(tree) is dict:
-        if "t" in tree:  # in the order in which an Unpacker, which has accepted the tree, looks at it
-            yield tree
-        elif "p" in tree or "l" in tree:
-            for item in tree["p" if "p" in tree else "l"]:
-                yield from tensor_nodes(item)
-        else:
-            for pair in tree.get("d", ()):
-                yield from tensor_nodes(pair[1])
 
 
 def _findings(value: Any) -> list[tuple[str, int]]:

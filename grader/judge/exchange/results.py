@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from grader.judge.exchange.agreement import at
-from grader.judge.exchange.counted import Cost, asked_of
+from grader.judge.exchange.seen import Cost, asked_of, tensor_nodes
 from grader.judge.failure import Failure
 from grader.language import _
 from grader.transport.wire import Returned, Tree
@@ -84,6 +84,12 @@ class Result:
         """The shapes (rows, length) of the prefixes with which the answer called ``step``, in order."""
         self._settle(self.exchange)
         return asked_of(self.exchange.reply)
+
+    @property
+    def carries_gradient(self) -> bool:
+        """Whether something in what the answer returned is the result of a graph, as its process says."""
+        self._settle(self.exchange)
+        return any(node.get("grad") is True for node in tensor_nodes(self.exchange.reply.get("value")))
 
     @property
     def shape(self) -> torch.Size:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.contract import Grading, Model
 from grader.judge.explain.mistakes import Mistake, load
-from grader.judge.explain.reproduce import Known, is_comparable, passes, reproduces
+from grader.judge.explain.reproduce import MistakeRunner, is_comparable, passes, reproduces
 from grader.judge.runs.outcome import CaseOutcome
 from grader.probes import simdevice
 from grader.sandbox.observe import SIMULATED
@@ -50,30 +50,30 @@ class Bank:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._ready: list[tuple[Mistake, Known]] = []
-        self._pairs: dict[tuple[str, str], Known | None] = {}
+        self._ready: list[tuple[Mistake, MistakeRunner]] = []
+        self._pairs: dict[tuple[str, str], MistakeRunner | None] = {}
 
-    def singles(self) -> list[tuple[Mistake, Known]]:
+    def singles(self) -> list[tuple[Mistake, MistakeRunner]]:
         """Return each mistake and what runs it."""
         if not self._ready:
             text = self._model.text
             for mistake in load(self._model.kata):
-                run = Known(mistake.applied_to(text), f"mistake {mistake.id}", frozenset((mistake.family,)))
+                run = MistakeRunner(mistake.applied_to(text), f"mistake {mistake.id}", frozenset((mistake.family,)))
                 self._ready.append((mistake, run))
         return self._ready
 
-    def both(self, first: Mistake, second: Mistake) -> Known | None:
+    def both(self, first: Mistake, second: Mistake) -> MistakeRunner | None:
         """Return what runs two mistakes in one file; None where they cannot stand in one."""
         names = (first.id, second.id)
         if names not in self._pairs:
             self._pairs[names] = self._applied(first, second) or self._applied(second, first)
         return self._pairs[names]
 
-    def _applied(self, first: Mistake, second: Mistake) -> Known | None:
+    def _applied(self, first: Mistake, second: Mistake) -> MistakeRunner | None:
         try:
             text = second.applied_to(first.applied_to(self._model.text))
             families = frozenset((first.family, second.family))
-            return Known(text, f"mistakes {first.id} and {second.id}", families)
+            return MistakeRunner(text, f"mistakes {first.id} and {second.id}", families)
         except (ValueError, SyntaxError):
             return None
 
@@ -108,7 +108,7 @@ class _Search:
         fitting = [(m, i) for m, i in self._singles if self._all(i, self._few) and self._all(i, self._telling)]
         return self._closest(fitting) or self._two()
 
-    def _closest(self, fitting: list[tuple[Mistake, Known]]) -> list[Diagnosis]:
+    def _closest(self, fitting: list[tuple[Mistake, MistakeRunner]]) -> list[Diagnosis]:
         """Look at more cases: what one that passed contradicts is out, and those come first that explain most."""
         fitting = [(mistake, run) for mistake, run in fitting if self._all(run, self._plain)]
         found: list[tuple[int, int, float, Diagnosis]] = []
@@ -189,7 +189,7 @@ class _Search:
         pairs = list(combinations(others, 2))
         yield from sorted(pairs, key=lambda pair: -len(families & {mistake.family for mistake in pair}))
 
-    def _all(self, implementation: Known, cases: list[CaseOutcome]) -> bool:
+    def _all(self, implementation: MistakeRunner, cases: list[CaseOutcome]) -> bool:
         return all(reproduces(self._grading, implementation, case) for case in cases)
 
 

@@ -20,7 +20,7 @@ from grader.judge.exchange.compare import agree
 from grader.judge.exchange.results import Exchange
 from grader.judge.failure import Failure
 from grader.judge.runs.outcome import CaseOutcome
-from grader.judge.workers.pending import Lost
+from grader.judge.workers.pending import MustResubmit
 from grader.language import _, marked
 from grader.transport.operations import Message
 from grader.transport.wire import Packer, Unpacker, WireError
@@ -271,16 +271,16 @@ def _again(check: Check, exchange: Exchange, args: list[Any]) -> Any:
     until = check.exchanges[: check.exchanges.index(exchange)]
     header, _tensors = exchange.sent
     packer = Packer()
-    lane = check.grading.answer.lane(check.variant.family)
+    worker = check.grading.answer.worker(check.variant.family)
     try:
         for other in until:
-            lane.wait(lane.submit(*other.sent))
+            worker.wait(worker.submit(*other.sent))
         kwargs = Unpacker(_tensors).unpack(header["kwargs"])
         given = tuple(cast(args, check.variant.dtype))
         trees = {"args": packer.pack(given), "kwargs": packer.pack(kwargs)}
-        reply, tensors = lane.wait(lane.send(Message(header | trees, packer.tensors)))
+        reply, tensors = worker.wait(worker.send(Message(header | trees, packer.tensors)))
         return Unpacker(tensors).unpack(reply["value"]) if reply["kind"] == "value" else None
-    except (Failure, Lost, WireError, KeyError, TypeError, ValueError):
+    except (Failure, MustResubmit, WireError, KeyError, TypeError, ValueError):
         return None
 
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from grader.judge.contract import Grading
 from grader.judge.exchange.compare import agree
-from grader.judge.exchange.counted import Cost, cost_of
-from grader.judge.exchange.observed import tensor_nodes
 from grader.judge.exchange.results import Exchange
+from grader.judge.exchange.seen import Cost, cost_of, tensor_nodes
 from grader.judge.failure import Failure, Satisfied
 from grader.judge.runs.outcome import CaseOutcome, again
 from grader.judge.workers.backend import Header, Local, Tensors
@@ -44,7 +43,7 @@ def is_comparable(case: CaseOutcome) -> bool:
     return bool(settled) and all(exchange.reply["kind"] in COMPARABLE for exchange in settled)
 
 
-def reproduces(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
+def reproduces(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
     """Whether an implementation does, operation by operation, what the answer did in a case."""
     if not case.evidence.is_accepted_at_a_glance:
         return _reproduces(grading, implementation, case)
@@ -52,7 +51,7 @@ def reproduces(grading: Grading, implementation: Known, case: CaseOutcome) -> bo
     return implementation.passes(grading.seed, case.id, lambda: _passes(grading, implementation, case))
 
 
-def passes(grading: Grading, implementation: Known, case: CaseOutcome) -> bool | None:
+def passes(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool | None:
     """Whether an implementation passes a case at a glance, whatever the answer did; None where that takes more."""
     recording = case.evidence.recording
     if recording is None or not recording.is_straight or case.is_read_off:
@@ -61,7 +60,7 @@ def passes(grading: Grading, implementation: Known, case: CaseOutcome) -> bool |
     return implementation.passes(grading.seed, f"{case.id}, at a glance", find_out)
 
 
-def _passes(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
+def _passes(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
     """Whether an implementation does what a passing answer did, at a glance or operation by operation."""
     recording = case.evidence.recording
     if recording is not None and not case.is_read_off and _meets(grading, implementation, recording):
@@ -69,23 +68,23 @@ def _passes(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
     return _reproduces(grading, implementation, case)
 
 
-def _meets(grading: Grading, implementation: Known, ready: Recording) -> bool:
+def _meets(grading: Grading, implementation: MistakeRunner, ready: Recording) -> bool:
     """Whether an implementation replies to what was prepared as a passing answer does."""
-    deeds = implementation.remembered(grading.seed, ready.exchanges, looked=False)
-    return ready.met((deed.reply, deed.payload) for deed in deeds)
+    responses = implementation.remembered(grading.seed, ready.exchanges, looked=False)
+    return ready.met((response.reply, response.payload) for response in responses)
 
 
-def _reproduces(grading: Grading, implementation: Known, case: CaseOutcome) -> bool:
+def _reproduces(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
     check = case.evidence.checked
     assert check is not None
     recorded = [exchange for exchange in check.exchanges if exchange.settled]
     if case.variant.cost and (case.failure is None or case.failure.kind == "cost"):
         return _costs_as_much(grading, implementation, case, recorded)
-    deeds = implementation.remembered(grading.seed, recorded, looked=check.looked)
-    return all(deed.is_that_of(exchange) for exchange, deed in zip(recorded, deeds, strict=False))
+    responses = implementation.remembered(grading.seed, recorded, looked=check.looked)
+    return all(response.is_that_of(exchange) for exchange, response in zip(recorded, responses, strict=False))
 
 
-class Deed:
+class Response:
     """What an implementation did when it was asked for one operation."""
 
     def __init__(self, reply: Reply, sent: tuple[Header, Tensors] | None = None) -> None:
@@ -125,7 +124,7 @@ class Deed:
         return all(agree(grads[name], grad) for name, grad in recorded.grads.items() if name in grads)
 
 
-class Known(Local):
+class MistakeRunner(Local):
     """A known mistake. What it does is remembered for the next answer that gets the same inputs."""
 
     def __init__(self, source: str, filename: str, families: frozenset[str]) -> None:
@@ -135,42 +134,42 @@ class Known(Local):
         self.distance = 0.0
         """How far its cost was from that of the answer in the last case that fails by its cost."""
         self._seed = -1
-        self._deeds: dict[int, list[Deed]] = {}
+        self._responses: dict[int, list[Response]] = {}
         self._passes: dict[str, bool] = {}
 
     def passes(self, seed: int, case: str, find_out: Callable[[], bool]) -> bool:
         """Whether it passes a case, as far as that does not depend on an answer."""
-        self._keep(seed)
+        self._forget_other(seed)
         if case not in self._passes:
             self._passes[case] = find_out()
         return self._passes[case]
 
-    def remembered(self, seed: int, recorded: list[Exchange], *, looked: bool) -> Iterator[Deed]:
+    def remembered(self, seed: int, recorded: list[Exchange], *, looked: bool) -> Iterator[Response]:
         """Yield what it does when it is asked what was asked in one run, from memory where it was asked this before.
 
         ``looked``: whether what was asked may depend on what the answer did.
         """
-        self._keep(seed)
-        known = self._deeds.setdefault(number_of(recorded[0]), [])
-        if looked and not all(deed.was_asked(e.sent) for deed, e in zip(known, recorded, strict=False)):
+        self._forget_other(seed)
+        known = self._responses.setdefault(number_of(recorded[0]), [])
+        if looked and not all(response.was_asked(e.sent) for response, e in zip(known, recorded, strict=False)):
             known.clear()
         yield from known
-        for at, deed in enumerate(self._done(recorded, looked) if len(known) < len(recorded) else ()):
+        for at, response in enumerate(self._done(recorded, looked) if len(known) < len(recorded) else ()):
             if at >= len(known):
-                known.append(deed)
-                yield deed
+                known.append(response)
+                yield response
 
-    def _done(self, recorded: list[Exchange], looked: bool) -> Iterator[Deed]:
+    def _done(self, recorded: list[Exchange], looked: bool) -> Iterator[Response]:
         for exchange in recorded:
             header, tensors = exchange.sent
             reply = self.reply(header if self._traced else header | {"trace": None}, tensors)
-            yield Deed(reply, exchange.sent if looked else None)
+            yield Response(reply, exchange.sent if looked else None)
 
-    def _keep(self, seed: int) -> None:
+    def _forget_other(self, seed: int) -> None:
         """Keep what was remembered for these inputs."""
         if seed != self._seed:
             self._seed = seed
-            self._deeds.clear()
+            self._responses.clear()
             self._passes.clear()
 
 
@@ -196,7 +195,7 @@ class _Replay:
         recorded = self._recorded[self._at]
         self._at += 1
         reply = self._implementation.reply(header, tensors)
-        if not Deed(reply).is_that_of(recorded):
+        if not Response(reply).is_that_of(recorded):
             raise Different
         self.distance += _distance(cost_of(reply[0]), recorded.cost)
         return reply
@@ -207,7 +206,9 @@ class _Replay:
         return done
 
 
-def _costs_as_much(grading: Grading, implementation: Known, case: CaseOutcome, recorded: list[Exchange]) -> bool:
+def _costs_as_much(
+    grading: Grading, implementation: MistakeRunner, case: CaseOutcome, recorded: list[Exchange]
+) -> bool:
     """Counts need not be equal to the last multiplication: what must be the same is what the case says of them."""
     replay = _Replay(implementation, recorded)
     implementation.distance = math.inf

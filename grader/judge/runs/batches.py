@@ -7,8 +7,8 @@ from typing import Final, TypeVar
 
 from grader.judge.runs.outcome import Run
 from grader.judge.runs.recording import Recording
-from grader.judge.workers.answer import lane_of_family
-from grader.judge.workers.keeper_client import LANES
+from grader.judge.workers.answer import worker_of_family
+from grader.judge.workers.keeper_client import WORKERS
 
 OPERATIONS_TOGETHER: Final = 30
 """So many operations travel together: a message costs both sides more than what is in it."""
@@ -20,7 +20,7 @@ WORK: Final = {"device": 10, "grad": 10, "dtype": 4}
 WORK_OF_OTHERS: Final = 5
 """that of all others."""
 GOES_ANYWHERE: Final = ("grad", "dtype")
-"""What may go to either lane. The cases themselves stay together: what one leaves behind another may meet."""
+"""What may go to either worker. The cases themselves stay together: what one leaves behind another may meet."""
 
 Ready = tuple[Run, Recording]
 _Where = TypeVar("_Where", bound=Hashable)
@@ -56,7 +56,7 @@ def few(ahead: list[Ready], left: list[Ready], mains: dict[str, Run]) -> tuple[l
 
 
 def order(pair: Ready) -> tuple[bool, bool]:
-    """What is on the device comes last (see LANE_OF_FAMILY), and what takes long to judge before the rest of it."""
+    """What is on the device comes last (see WORKER_OF_FAMILY), and what takes long to judge before the rest of it."""
     run, ready = pair
     return run.outcome.family == "device", ready.is_straight
 
@@ -69,12 +69,12 @@ def fails(main: Run | None) -> bool:
 
 
 def balanced(runs: list[Ready]) -> dict[int, str]:
-    """Return the lanes of the runs that may go to either, by number, so that both have as much to do."""
-    loads = dict.fromkeys(LANES, 0)
+    """Return the workers of the runs that may go to either, by number, so that both have as much to do."""
+    loads = dict.fromkeys(WORKERS, 0)
     places: dict[int, str] = {}
     for run, ready in sorted(runs, key=lambda pair: pair[0].outcome.family in GOES_ANYWHERE):
         family = run.outcome.family
-        place = min(LANES, key=loads.__getitem__) if family in GOES_ANYWHERE else lane_of_family(family)
+        place = min(WORKERS, key=loads.__getitem__) if family in GOES_ANYWHERE else worker_of_family(family)
         loads[place] += len(ready.messages) * WORK.get(family, WORK_OF_OTHERS)
         places[run.number] = place
     return places

@@ -21,10 +21,10 @@ from grader.transport.callables import Step
 from grader.transport.wire import tensors_in
 
 Feature = tuple[Any, ...]
-Seen = tuple["Depth", Feature]
+Seen = tuple["Detail", Feature]
 
 
-class Depth(IntEnum):
+class Detail(IntEnum):
     """How closely somebody has to look at a call to see a feature."""
 
     FORM = 1
@@ -35,14 +35,14 @@ class Depth(IntEnum):
     """How large the numbers of a tensor are."""
 
 
-DEPTHS: Final = {("device", ""): Depth.CASE, ("dtype", "bfloat16"): Depth.FORM}
+DETAILS: Final = {("device", ""): Detail.CASE, ("dtype", "bfloat16"): Detail.FORM}
 """How closely a variant looks. What is special about a number in bfloat16 is so in float16, which looks closely."""
 
 
-def chosen(runs: dict[int, list[Exchange]], depth: Depth = Depth.MAGNITUDE) -> set[int]:
-    """Return the numbers of runs that together have all the features seen at a depth, the largest ones first."""
+def chosen(runs: dict[int, list[Exchange]], detail: Detail = Detail.MAGNITUDE) -> set[int]:
+    """Return the numbers of runs that together have all the features seen at a detail, the largest ones first."""
     features = {
-        number: {feature for seen_at, feature in features_of(exchanges) if seen_at <= depth}
+        number: {feature for seen_at, feature in features_of(exchanges) if seen_at <= detail}
         for number, exchanges in runs.items()
     }
     left = set().union(*features.values()) if features else set()
@@ -71,17 +71,17 @@ def features_of(exchanges: list[Exchange]) -> Iterator[Seen]:
     names = [
         f"{exchange.header['op']} {exchange.header['entry']}{exchange.header.get('method')}" for exchange in exchanges
     ]
-    yield from {(Depth.FORM, ("calls", name, min(names.count(name), 3))) for name in names}
+    yield from {(Detail.FORM, ("calls", name, min(names.count(name), 3))) for name in names}
     for name, exchange in zip(names, exchanges, strict=True):
-        yield Depth.FORM, (name, "training", exchange.header["train"])
+        yield Detail.FORM, (name, "training", exchange.header["train"])
         given = [*enumerate(exchange.trees["args"]), *exchange.trees["kwargs"].items()]
         lengths: dict[int, int] = {}
         equal = (lengths.setdefault(n, len(lengths)) for n in _lengths([value for _k, value in given]))
-        yield Depth.CASE, (name, "lengths", *equal)
+        yield Detail.CASE, (name, "lengths", *equal)
         for key, value in given:
-            yield from ((depth, (name, key, *feature)) for depth, feature in _of(value))
+            yield from ((detail, (name, key, *feature)) for detail, feature in _of(value))
         weights = [_magnitude(tensor) for tensor in exchange.trees.get("state", {}).values()]
-        yield Depth.MAGNITUDE, (name, "weights", max(weights, default=0))
+        yield Detail.MAGNITUDE, (name, "weights", max(weights, default=0))
 
 
 def _lengths(values: list[Any]) -> Iterator[int]:
@@ -94,24 +94,24 @@ def _lengths(values: list[Any]) -> Iterator[int]:
 
 def _of(value: Any) -> Iterator[Seen]:
     if isinstance(value, torch.Tensor):
-        yield Depth.FORM, ("shape", value.dtype, value.dim())
-        yield from ((Depth.CASE, ("one", value.dim(), axis)) for axis, size in enumerate(value.shape) if size == 1)
+        yield Detail.FORM, ("shape", value.dtype, value.dim())
+        yield from ((Detail.CASE, ("one", value.dim(), axis)) for axis, size in enumerate(value.shape) if size == 1)
         layout = sorted(range(value.dim()), key=value.stride, reverse=True)
-        yield Depth.FORM, ("layout", *layout, 0 in value.stride())
-        depth = Depth.MAGNITUDE if value.is_floating_point() else Depth.CASE
-        yield depth, ("content", value.dtype, *_content_of(value))
+        yield Detail.FORM, ("layout", *layout, 0 in value.stride())
+        detail = Detail.MAGNITUDE if value.is_floating_point() else Detail.CASE
+        yield detail, ("content", value.dtype, *_content_of(value))
     elif isinstance(value, GivenDevice):
-        yield Depth.FORM, ("device",)
+        yield Detail.FORM, ("device",)
     elif isinstance(value, Result):
-        yield Depth.FORM, ("returned", *value.mine.path)
+        yield Detail.FORM, ("returned", *value.mine.path)
     elif isinstance(value, (tuple, list)):
-        yield Depth.FORM, (type(value), len(value))
+        yield Detail.FORM, (type(value), len(value))
         for index, item in enumerate(value):
-            yield from ((depth, (index, *feature)) for depth, feature in _of(item))
+            yield from ((detail, (index, *feature)) for detail, feature in _of(item))
     elif isinstance(value, Step):  # what its numbers are for, nobody can tell from outside
-        yield Depth.FORM, ("step", *value.table.shape, float(value.table.nan_to_num().sum()))
+        yield Detail.FORM, ("step", *value.table.shape, float(value.table.nan_to_num().sum()))
     else:
-        yield Depth.CASE, ("value", min(value.bit_length(), 2) if type(value) is int else repr(value))
+        yield Detail.CASE, ("value", min(value.bit_length(), 2) if type(value) is int else repr(value))
 
 
 def _content_of(tensor: torch.Tensor) -> Feature:

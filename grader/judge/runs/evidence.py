@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from grader.judge.workers.pending import Ticket
-
-if TYPE_CHECKING:
-    from grader.judge.cases.check import Check
-    from grader.judge.runs.recording import Recording
+from grader.judge.cases.check import Check
+from grader.judge.runs.recording import Recording
+from grader.judge.workers.pending import Pending
 
 
 @dataclass(eq=False)
@@ -19,7 +16,7 @@ class Evidence:
 
     recording: Recording | None = field(default=None, repr=False)
     """What it asks and expects, where that was made before there was an answer."""
-    tickets: list[Ticket] = field(default_factory=list, repr=False)
+    operations: list[Pending] = field(default_factory=list, repr=False)
     """What was asked of the answer, as far as there is no check that knows."""
     check: Check | None = field(default=None, repr=False)
     """What was asked and replied, judged in the long way."""
@@ -38,8 +35,8 @@ class Evidence:
             self.check = self.rejudge()
         return self.check
 
-    def asked(self) -> list[Ticket]:
+    def asked(self) -> list[Pending]:
         """Return all that was asked of the answer."""
         if self.check is None:
-            return self.tickets
-        return [exchange.asked for exchange in self.check.exchanges if isinstance(exchange.asked, Ticket)]
+            return self.operations
+        return [exchange.asked for exchange in self.check.exchanges if isinstance(exchange.asked, Pending)]

@@ -83,12 +83,12 @@ class CaseOutcome:
     @property
     def printed(self) -> str:
         """What the answer printed during the case."""
-        return "" if self.is_read_off else "".join(ticket.printed for ticket in self.evidence.asked())
+        return "" if self.is_read_off else "".join(operation.printed for operation in self.evidence.asked())
 
     @property
     def seconds(self) -> float:
         """How long the answer took."""
-        return 0.0 if self.is_read_off else sum(ticket.took for ticket in self.evidence.asked())
+        return 0.0 if self.is_read_off else sum(operation.took for operation in self.evidence.asked())
 
 
 @dataclass(eq=False)
@@ -99,8 +99,8 @@ class Run:
     contract: CaseOutcome | None = None
     values: CaseOutcome | None = None
     number: int = 0
-    lane: str = ""
-    """The lane that it goes to, where that does not follow from its family."""
+    worker: str = ""
+    """The worker that it goes to, where that does not follow from its family."""
     _hidden: list[CaseOutcome] = field(default_factory=list)
 
     @property
@@ -127,7 +127,7 @@ class Run:
         for outcome in self._all:
             outcome.skip(why, reason)
 
-    def keep(self, wanted: Callable[[CaseOutcome], bool]) -> bool:
+    def restrict_to(self, wanted: Callable[[CaseOutcome], bool]) -> bool:
         """Decide only the outcomes that are wanted. Returns whether there are any."""
         self._hidden = [outcome for outcome in self._all if not wanted(outcome)]
         return bool(self.outcomes)

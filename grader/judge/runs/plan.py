@@ -14,9 +14,10 @@ from grader.judge.cases.case import Case, variants_of
 from grader.judge.contract import Grading
 from grader.judge.exchange.results import Exchange
 from grader.judge.runs.batches import Ready, balanced, parted, together
-from grader.judge.runs.coverage import DEPTHS, Depth, chosen
+from grader.judge.runs.coverage import DETAILS, Detail, chosen
 from grader.judge.runs.outcome import Run, planned
-from grader.judge.runs.recording import Recording, record
+from grader.judge.runs.recorder import record
+from grader.judge.runs.recording import Recording
 from grader.judge.workers.backend import Local
 from grader.transport.operations import Several
 
@@ -29,9 +30,9 @@ class Plan:
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.runs: list[Recording] = []
-        self.lanes: dict[int, str] = {}
+        self.workers: dict[int, str] = {}
         self.ahead: dict[str, list[Several]] = {}
-        """What a grading asks for first, by lane."""
+        """What a grading asks for first, by worker."""
         self._several: dict[tuple[int, ...], Several] = {}
 
     def steps(self, grading: Grading, cases: list[Case]) -> Iterator[None]:
@@ -43,9 +44,9 @@ class Plan:
             yield
         self._choose(runs)
         asked = parted(runs, self.runs)[0]
-        self.lanes = balanced(asked)
-        for lane, group in together(asked, lambda run: self.lanes[run.number]):
-            self.ahead.setdefault(lane, []).append(self.several(group))
+        self.workers = balanced(asked)
+        for worker, group in together(asked, lambda run: self.workers[run.number]):
+            self.ahead.setdefault(worker, []).append(self.several(group))
             yield
 
     def several(self, runs: list[Ready]) -> Several:
@@ -65,7 +66,7 @@ class Plan:
             if recording.is_known and not recording.is_special and not run.is_main:
                 variants.setdefault(run.variant, {})[index] = recording.exchanges
         for variant, members in variants.items():
-            found = chosen(members, DEPTHS.get(variant, Depth.MAGNITUDE))
+            found = chosen(members, DETAILS.get(variant, Detail.MAGNITUDE))
             for index in members.keys() - found:
                 self.runs[index].repeats = frozenset(number + 1 for number in found)
 

@@ -9,17 +9,18 @@ from typing import Final
 from grader.judge.cases.case import Case
 from grader.judge.cases.check import Check
 from grader.judge.cases.rng import Numbers
-from grader.judge.cases.variant import Twin
+from grader.judge.cases.variant import KnownResults
 from grader.judge.contract import Grading
 from grader.judge.failure import Failure
 from grader.judge.runs.batches import Ready, fails, few, parted, together
 from grader.judge.runs.evidence import Evidence
 from grader.judge.runs.outcome import CaseOutcome, Run, Skipped
 from grader.judge.runs.plan import Plan
-from grader.judge.runs.recording import Recording, Replies
-from grader.judge.workers.answer import MOST_RESTARTS, Lane
+from grader.judge.runs.recorder import Replies
+from grader.judge.runs.recording import Recording
+from grader.judge.workers.answer import MOST_RESTARTS, Worker
 from grader.judge.workers.backend import Backend
-from grader.judge.workers.pending import Lost
+from grader.judge.workers.pending import MustResubmit
 from grader.language import _
 from grader.sandbox.observe import SIMULATED
 from grader.transport.sentences import in_words
@@ -67,7 +68,7 @@ class Runner:
         """Ask first for the runs that show something new; where they all pass, for every other one, too."""
         mains = {run.outcome.case.stream: run for run in runs if run.is_main}
         for run in runs:
-            run.lane = plan.lanes.get(run.number, "")
+            run.worker = plan.workers.get(run.number, "")
         ahead, left = parted(runs, plan.runs)
         certain = False
         if patiently:
@@ -122,32 +123,32 @@ class Runner:
                 self._run(run)
 
     def _ask(self, runs: list[Ready], plan: Plan) -> None:
-        lanes: set[Lane] = set()
-        for lane, group in together(runs, self._lane):
+        workers: set[Worker] = set()
+        for worker, group in together(runs, self._worker):
             messages = [message for _run, recording in group for message in recording.messages]
-            one_by_one = len(messages) == 1 or lane.is_in_doubt
-            asked = map(lane.send, messages) if one_by_one else iter(lane.send_together(plan.several(group)))
+            one_by_one = len(messages) == 1 or worker.is_in_doubt
+            asked = map(worker.send, messages) if one_by_one else iter(worker.send_together(plan.several(group)))
             for run, recording in group:
                 run.outcome.evidence = Evidence(recording, [next(asked) for _message in recording.messages])
-            lanes.add(lane)
-        for lane in lanes:
-            lane.flush()
+            workers.add(worker)
+        for worker in workers:
+            worker.flush()
 
     def _judge(self, run: Run, recording: Recording) -> None:
-        evidence, lane = run.outcome.evidence, self._lane(run)
-        if _passes(evidence, recording, lane):
-            evidence.rejudge = lambda: self._rejudged(run, recording, lane)
+        evidence, worker = run.outcome.evidence, self._worker(run)
+        if _passes(evidence, recording, worker):
+            evidence.rejudge = lambda: self._rejudged(run, recording, worker)
             self._close(run)
         elif recording.is_straight:
-            evidence.check = self._asked(run, recording, lane)
+            evidence.check = self._asked(run, recording, worker)
             self._finish(run)
-        elif self._begin(run, Replies(lane, recording, evidence.tickets), recording):
+        elif self._begin(run, Replies(worker, recording, evidence.operations), recording):
             self._finish(run)
         else:
             self._close(run)
 
-    def _rejudged(self, run: Run, recording: Recording, lane: Lane) -> Check:
-        check = self._asked(run, recording, lane)
+    def _rejudged(self, run: Run, recording: Recording, worker: Worker) -> Check:
+        check = self._asked(run, recording, worker)
         check.settle()
         self._grading.reference.release(check.handles)
         return check
@@ -155,13 +156,13 @@ class Runner:
     def _asked(self, run: Run, recording: Recording, backend: Backend) -> Check:
         """Return the check of a straight run that was asked for: what is left to do is to judge."""
         check = self._check(run, backend, recording)
-        check.exchanges = recording.asked_with(run.outcome.evidence.tickets)
+        check.exchanges = recording.asked_with(run.outcome.evidence.operations)
         check.agreements = recording.agreements
         check.handles = [exchange.header["handle"] for exchange in check.exchanges if exchange.header["op"] == "build"]
         return check
 
-    def _lane(self, run: Run) -> Lane:
-        return self._grading.answer.lane(run.outcome.family, run.lane)
+    def _worker(self, run: Run) -> Worker:
+        return self._grading.answer.worker(run.outcome.family, run.worker)
 
     # --- one by one
 
@@ -169,16 +170,16 @@ class Runner:
         outcome = run.outcome
         if self._skips(run):
             return
-        lane = self._lane(run)
+        worker = self._worker(run)
         if outcome.case is not self._case:
             self._first, self._case = None, outcome.case
-        if self._begin(run, lane, self._first):
-            lane.flush()
+        if self._begin(run, worker, self._first):
+            worker.flush()
             self._open.append(run)
         else:
             self._close(run)
         self._first = self._first or outcome.check
-        while self._open and (lane.careful or len(self._open) > RUNS_AHEAD):
+        while self._open and (worker.careful or len(self._open) > RUNS_AHEAD):
             self._finish(self._open.popleft())
 
     def _finish_all(self) -> None:
@@ -204,24 +205,24 @@ class Runner:
         run.skip(why, reason)
         self._close(run)
 
-    def _check(self, run: Run, backend: Backend, twin: Twin | None) -> Check:
+    def _check(self, run: Run, backend: Backend, known: KnownResults | None) -> Check:
         grading, case = self._grading, run.outcome.case
         weights = Numbers(grading.seed, f"weights of {case.stream}")
-        return Check(grading, run.outcome.variant, weights, backend, run.number, twin)
+        return Check(grading, run.outcome.variant, weights, backend, run.number, known)
 
-    def _begin(self, run: Run, backend: Backend, twin: Twin | None = None) -> bool:
+    def _begin(self, run: Run, backend: Backend, known: KnownResults | None = None) -> bool:
         """Run the function of the case. Returns whether something is left to be judged."""
         grading, outcome = self._grading, run.outcome
         for _attempt in range(MOST_RESTARTS):
-            check = outcome.evidence.check = self._check(run, backend, twin)
+            check = outcome.evidence.check = self._check(run, backend, known)
             try:
                 outcome.case.function(check, Numbers(grading.seed, outcome.case.stream))
             except Failure as failure:
                 outcome.fail(failure)
                 return False
-            except Lost:
+            except MustResubmit:
                 grading.reference.release(check.handles)
-                backend, twin = self._lane(run), None
+                backend, known = self._worker(run), None
                 continue
             return True
         raise RuntimeError(f"{outcome.id} was lost {MOST_RESTARTS} times")
@@ -233,9 +234,9 @@ class Runner:
                 run.outcome.check.settle()
             except Failure as failure:
                 run.outcome.fail(failure)
-            except Lost:  # it stood behind one that ended the sandbox
+            except MustResubmit:  # it stood behind one that ended the sandbox
                 self._grading.reference.release(run.outcome.check.handles)
-                if self._begin(run, self._lane(run)):
+                if self._begin(run, self._worker(run)):
                     continue
             break
         else:
@@ -255,12 +256,12 @@ def _any_fails(runs: Iterable[Run]) -> bool:
     return any(outcome.failure is not None or outcome.skipped in FAILS_WITHOUT_RUNNING for outcome in outcomes)
 
 
-def _passes(evidence: Evidence, recording: Recording, lane: Lane) -> bool:
+def _passes(evidence: Evidence, recording: Recording, worker: Worker) -> bool:
     """Whether all replies are those of a passing answer, at a glance."""
     return (
         recording.is_straight
-        and all(map(lane.answered, evidence.tickets))
-        and recording.met((ticket.reply, ticket.payload) for ticket in evidence.tickets)
+        and all(map(worker.answered, evidence.operations))
+        and recording.met((operation.reply, operation.payload) for operation in evidence.operations)
     )
 
 

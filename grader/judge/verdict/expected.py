@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 import torch
 
 from grader.judge.exchange.compare import GRADIENT_SLACK, SMALLEST_SCALE, tolerance
-from grader.judge.exchange.observed import tensor_nodes
+from grader.judge.exchange.seen import tensor_nodes
 from grader.judge.verdict.parameters import missing_parameters
 from grader.transport.operations import Payload
 from grader.transport.wire import Tree, Unpacker, WireError, dtype_name

@@ -9,8 +9,8 @@ import torch
 from grader.judge.exchange import compare as comparison
 from grader.judge.exchange.agreement import Agreement
 from grader.judge.exchange.arguments import handed_back, lives_on_a_device
-from grader.judge.exchange.counted import cost_of
 from grader.judge.exchange.results import Exchange
+from grader.judge.exchange.seen import cost_of
 from grader.judge.failure import Failure, unreadable
 from grader.judge.verdict.expected import MALFORMED
 from grader.judge.verdict.parameters import missing_parameters
@@ -21,7 +21,10 @@ from grader.transport.wire import Unpacker, WireError, strings
 
 
 def receive(exchange: Exchange, backend: Backend) -> None:
-    """Wait for the reply and take it apart. Raises Failure where it cannot be read, Lost where none will come."""
+    """Wait for the reply and take it apart.
+
+    Raises Failure where it cannot be read, MustResubmit where none will come.
+    """
     assert exchange.asked is not None
     exchange.settled = True
     exchange.reply, tensors = backend.wait(exchange.asked)

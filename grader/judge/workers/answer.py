@@ -10,10 +10,10 @@ from typing import Final
 from grader.catalog import Kata
 from grader.judge.failure import Failure, GradingTimeout, SandboxEnded, from_ending, from_reply, text_of
 from grader.judge.workers.backend import Header, Tensors
-from grader.judge.workers.keeper_client import DEVICE_LANE, PLAIN_LANE
-from grader.judge.workers.pending import Asked, Lost, Reply, Ticket, Told
+from grader.judge.workers.keeper_client import DEVICE_WORKER, PLAIN_WORKER
+from grader.judge.workers.pending import Asked, MustResubmit, Pending, Reply, Told
 from grader.judge.workers.sandbox import START_SECONDS, Sandbox
-from grader.judge.workers.standby import Reserve
+from grader.judge.workers.standby import Standby
 from grader.language import _
 from grader.transport.operations import Message, Several
 
@@ -24,24 +24,24 @@ MOST_RESTARTS: Final = 20
 """So often is an operation asked for again that was lost to the end of a sandbox."""
 TOGETHER_SECONDS: Final = 0.5
 """What was asked for together and takes longer is asked for one by one, each with the time of a call."""
-LANE_OF_FAMILY: Final = {"device": DEVICE_LANE, "grad": DEVICE_LANE}
+WORKER_OF_FAMILY: Final = {"device": DEVICE_WORKER, "grad": DEVICE_WORKER}
 """All others go to the plain one."""
 
 
-def lane_of_family(family: str) -> str:
-    """Return the lane for the cases of a family, where there are two."""
-    return LANE_OF_FAMILY.get(family, PLAIN_LANE)
+def worker_of_family(family: str) -> str:
+    """Return the worker for the cases of a family, where there are two."""
+    return WORKER_OF_FAMILY.get(family, PLAIN_WORKER)
 
 
 class Answer:
-    """The learner's file, loaded into a sandbox for each lane; a sandbox that ends is replaced."""
+    """The learner's file, loaded into a sandbox for each worker; a sandbox that ends is replaced."""
 
-    def __init__(self, kata: Kata, source: str, filename: str, reserve: Reserve, lanes: tuple[str, ...]) -> None:
-        """Have a sandbox made ready for each of these lanes."""
-        self._kata, self._source, self._filename, self._reserve = kata, source, filename, reserve
-        self._names = lanes
+    def __init__(self, kata: Kata, source: str, filename: str, standby: Standby, workers: tuple[str, ...]) -> None:
+        """Have a sandbox made ready for each of these workers."""
+        self._kata, self._source, self._filename, self._standby = kata, source, filename, standby
+        self._names = workers
         self._deadline = time.monotonic() + kata.grading_seconds
-        self._lanes: dict[str, Lane] = {}
+        self._workers: dict[str, Worker] = {}
         self.timeouts = self.deaths = 0
         self.on_training: Told | None = None
         """Hears how far a training is."""
@@ -50,25 +50,25 @@ class Answer:
         self.layers: list[str] = []
         self.gaps: list[str] = []
         self._device_problem: str | None = None
-        self._device_asked: Ticket | None = None
+        self._device_asked: Pending | None = None
         self._loaded: set[Sandbox] = set()
         self._has_crashed = False
-        for lane in lanes:
-            reserve.ask(lane)
+        for worker in workers:
+            standby.ask(worker)
 
-    def lane(self, family: str, name: str = "") -> Lane:
-        """Return the lane for the cases of a family, or the one of a name."""
-        name = name or lane_of_family(family)
+    def worker(self, family: str, name: str = "") -> Worker:
+        """Return the worker for the cases of a family, or the one of a name."""
+        name = name or worker_of_family(family)
         if name not in self._names:
             (name,) = self._names
-        if name not in self._lanes:
-            self._lanes[name] = Lane(self, name)
-        return self._lanes[name]
+        if name not in self._workers:
+            self._workers[name] = Worker(self, name)
+        return self._workers[name]
 
     def load(self) -> None:
-        """Have the file loaded in each lane, before anything is asked for."""
+        """Have the file loaded in each worker, before anything is asked for."""
         for name in self._names:
-            self.lane("", name).load()
+            self.worker("", name).load()
 
     def device_problem(self) -> str:
         """Return why the simulated device does not work on this machine; empty where it does.
@@ -78,9 +78,11 @@ class Answer:
         for _attempt in range(MOST_RESTARTS):
             if self._device_problem is not None or self.load_failure is not None:
                 break
-            self.lane("device").load()
+            self.worker("device").load()
             assert self._device_asked is not None
-            with contextlib.suppress(SandboxEnded, Lost):  # somebody has ended it before there was an answer in it
+            with contextlib.suppress(
+                SandboxEnded, MustResubmit
+            ):  # somebody has ended it before there was an answer in it
                 try:
                     reply, _tensors = self._device_asked.sandbox.wait(self._device_asked)
                 except GradingTimeout:
@@ -92,15 +94,15 @@ class Answer:
 
     def close(self) -> None:
         """End the sandboxes; the keeper sweeps the rest."""
-        for lane in self._lanes.values():
-            lane.close()
+        for worker in self._workers.values():
+            worker.close()
 
     @property
     def is_hopeless(self) -> bool:
         """Whether it has ended its process so often that nothing is learnt from one more case."""
         return self.deaths >= MOST_DEATHS
 
-    # --- for lanes
+    # --- for workers
 
     def call_seconds(self) -> float:
         """Return how long a call may take now."""
@@ -109,16 +111,16 @@ class Answer:
         shorter = SECONDS_AFTER_A_TIMEOUT[min(self.timeouts, len(SECONDS_AFTER_A_TIMEOUT)) - 1]
         return min(self._kata.call_seconds, shorter)
 
-    def new_sandbox(self, lane: str) -> tuple[Sandbox, Ticket]:
+    def new_sandbox(self, worker: str) -> tuple[Sandbox, Pending]:
         """Take a sandbox and ask it to load the file."""
-        sandbox = self._reserve.take(lane, self._deadline)
+        sandbox = self._standby.take(worker, self._deadline)
         sandbox.filename = self._filename
-        if lane == DEVICE_LANE and self._device_problem is None:
+        if worker == DEVICE_WORKER and self._device_problem is None:
             self._device_asked = sandbox.submit(Message({"op": "device"}), START_SECONDS)
         load = Message({"op": "load", "source": self._source, "filename": self._filename})
         return sandbox, sandbox.submit(load, self.call_seconds())
 
-    def settle_load(self, sandbox: Sandbox, ticket: Ticket) -> None:
+    def settle_load(self, sandbox: Sandbox, operation: Pending) -> None:
         """Wait until the file is loaded. Raises Failure, always the same, where it does not load.
 
         Where it ends the process for the first time, what was asked for is lost, and it is loaded anew.
@@ -126,9 +128,9 @@ class Answer:
         if self.load_failure is None and sandbox not in self._loaded:
             self._loaded.add(sandbox)
             try:
-                reply, _tensors = sandbox.wait(ticket)
+                reply, _tensors = sandbox.wait(operation)
                 failure = from_reply(reply)
-            except Lost:  # somebody has ended it before it came to the file
+            except MustResubmit:  # somebody has ended it before it came to the file
                 return
             except (SandboxEnded, GradingTimeout) as ended:
                 if not sandbox.confined:
@@ -137,7 +139,7 @@ class Answer:
                     return
                 failure = self.failure_of(ended)
             self.layers, self.gaps = sandbox.layers or self.layers, sandbox.gaps or self.gaps
-            self.load_printed = self.load_printed or ticket.printed
+            self.load_printed = self.load_printed or operation.printed
             if failure is not None:
                 sentence = _("the file does not load: {problem}")
                 failure.message, failure.kind = sentence.format(problem=failure.message), f"load-{failure.kind}"
@@ -162,13 +164,13 @@ class Answer:
         return from_ending(ended)
 
 
-class Lane:
+class Worker:
     """One sandbox after the other with the same file; operations are answered in order."""
 
     def __init__(self, answer: Answer, name: str) -> None:
         self._answer, self._name = answer, name
         self._sandbox: Sandbox | None = None
-        self._loads: dict[Sandbox, Ticket] = {}
+        self._load: Pending | None = None
         self.careful = False
 
     @property
@@ -176,20 +178,20 @@ class Lane:
         """Whether the file has ended a process already: from then on operations are better asked for one by one."""
         return self.careful or self._answer.deaths > 0
 
-    def submit(self, header: Header, tensors: Tensors) -> Ticket:
+    def submit(self, header: Header, tensors: Tensors) -> Pending:
         """Ask the present sandbox for an operation, a new one where the last one ended."""
         message = Message(header, tensors)
         if header["op"] == "train":
             return self.send(message, header["seconds"], self._answer.on_training)
         return self.send(message)
 
-    def send(self, message: Message, seconds: float | None = None, told: Told | None = None) -> Ticket:
+    def send(self, message: Message, seconds: float | None = None, told: Told | None = None) -> Pending:
         """Ask for an operation whose message is made already; ``seconds`` where it may take longer than a call."""
         self._be_there()
         assert self._sandbox is not None
         return self._sandbox.submit(message, seconds or self._answer.call_seconds(), told)
 
-    def send_together(self, several: Several) -> list[Ticket]:
+    def send_together(self, several: Several) -> list[Pending]:
         """Ask for several operations at once."""
         self._be_there()
         assert self._sandbox is not None
@@ -205,15 +207,14 @@ class Lane:
         if self._answer.load_failure is not None:
             raise dataclasses.replace(self._answer.load_failure)
         if self._sandbox is None or not self._sandbox.alive:
-            self._sandbox, load = self._answer.new_sandbox(self._name)
-            self._loads = {self._sandbox: load}
+            self._sandbox, self._load = self._answer.new_sandbox(self._name)
 
     def flush(self) -> None:
         """Send what was asked for, so that the sandbox works while we do."""
         if self._sandbox is not None:
             self._sandbox.flush()
 
-    def answered(self, asked: Ticket) -> bool:
+    def answered(self, asked: Pending) -> bool:
         """Wait until it is known what came of an operation. Returns whether there is a reply; never raises."""
         try:
             self._settle_load(asked)
@@ -222,14 +223,13 @@ class Lane:
         asked.sandbox.settle(asked)
         return asked.reply is not None
 
-    def _settle_load(self, asked: Ticket) -> None:
-        load = self._loads.get(asked.sandbox)
-        if load is not None:
-            self._answer.settle_load(asked.sandbox, load)
+    def _settle_load(self, asked: Pending) -> None:
+        if self._load is not None and asked.sandbox is self._sandbox:
+            self._answer.settle_load(self._sandbox, self._load)
 
     def wait(self, asked: Asked) -> Reply:
-        """Wait for an operation. Raises Failure where it ended the sandbox, Lost where another did."""
-        assert isinstance(asked, Ticket)
+        """Wait for an operation. Raises Failure where it ended the sandbox, MustResubmit where another did."""
+        assert isinstance(asked, Pending)
         self._settle_load(asked)
         try:
             reply, tensors = asked.sandbox.wait(asked)

@@ -20,7 +20,10 @@ class Backend(Protocol):
         """Ask for one operation; what it returns is for :meth:`wait`."""
 
     def wait(self, asked: Asked) -> Reply:
-        """Wait for an operation. Raises Failure when the implementation is gone, Lost when it has to be asked again."""
+        """Wait for an operation.
+
+        Raises Failure when the implementation is gone, MustResubmit when it has to be asked again.
+        """
 
 
 class Local:

@@ -10,9 +10,9 @@ from grader.transport import jsonlines
 from grader.transport.operations import Message, Several
 
 MEMORY_BUDGET: Final = 1 << 30
-PLAIN_LANE, DEVICE_LANE = LANES = ("plain", "second")
+PLAIN_WORKER, DEVICE_WORKER = WORKERS = ("plain", "second")
 """Two sandboxes work at the same time. The simulated device cannot be unregistered: only the second one has it."""
-ONE_LANE: Final = (DEVICE_LANE,)
+ONE_WORKER: Final = (DEVICE_WORKER,)
 """Where other answers keep the processors busy, one sandbox does it all."""
 
 
@@ -23,47 +23,52 @@ class Promised:
     pid: int
     fds: list[int]
     """The judge's ends of its channel, its diagnostics and its output."""
-    kept: dict[Message, int]
+    preloaded: dict[Message, int]
     """The operations that it has already, with the numbers under which it knows them."""
 
 
-class KeeperLine:
+class KeeperClient:
     """Asks for sandboxes ahead of time, takes them in order, has them ended."""
 
     def __init__(self, control: socket.socket) -> None:
         self._control = control
         self._asked: list[tuple[str, dict[Message, int]]] = []
         self._promised: list[tuple[str, Promised]] = []
-        self._kept: dict[Message, int] = {}
+        self._preloaded: dict[Message, int] = {}
         self._numbers = 0
 
-    def keep(self, operations: list[Several]) -> None:
+    def preload(self, operations: list[Several]) -> None:
         """Let all sandboxes that are asked for from now on have these operations, and none that they had before."""
         frames: list[bytes] = []
-        self._kept = {}
+        self._preloaded = {}
         for several in operations:
-            frames.append(several.frame_to_keep("", self._numbers))
+            frames.append(several.frame_to_preload("", self._numbers))
             for message in several.messages:
-                self._kept[message] = self._numbers
+                self._preloaded[message] = self._numbers
                 self._numbers += 1
-        jsonlines.send(self._control, {"op": "keep", "sizes": list(map(len, frames))})
+        jsonlines.send(self._control, {"op": "preload", "sizes": list(map(len, frames))})
         self._control.sendall(b"".join(frames))
 
-    def ask(self, lane: str, *, cpu_seconds: float) -> None:
-        """Ask for a sandbox for a lane without waiting for it."""
-        message = {"op": "spawn", "memory": MEMORY_BUDGET, "cpu_seconds": cpu_seconds, "device": lane == DEVICE_LANE}
+    def ask(self, worker: str, *, cpu_seconds: float) -> None:
+        """Ask for a sandbox for a worker without waiting for it."""
+        message = {
+            "op": "spawn",
+            "memory": MEMORY_BUDGET,
+            "cpu_seconds": cpu_seconds,
+            "device": worker == DEVICE_WORKER,
+        }
         jsonlines.send(self._control, message)
-        self._asked.append((lane, self._kept))
+        self._asked.append((worker, self._preloaded))
 
-    def promised(self, lane: str) -> bool:
-        """Whether a sandbox for a lane was asked for and not taken."""
-        return lane in (name for name, _ in (*self._asked, *self._promised))
+    def promised(self, worker: str) -> bool:
+        """Whether a sandbox for a worker was asked for and not taken."""
+        return worker in (name for name, _ in (*self._asked, *self._promised))
 
-    def take(self, lane: str) -> Promised:
-        """Return the oldest sandbox that was asked for, for a lane."""
+    def take(self, worker: str) -> Promised:
+        """Return the oldest sandbox that was asked for, for a worker."""
         while True:
             for index, (name, promised) in enumerate(self._promised):
-                if name == lane:
+                if name == worker:
                     del self._promised[index]
                     return promised
             self._collect()
@@ -82,19 +87,19 @@ class KeeperLine:
 
     def _collect(self) -> None:
         document, fds = jsonlines.receive(self._control)
-        lane, kept = self._asked.pop(0)
-        self._promised.append((lane, Promised(document["pid"], fds, kept if document["inherits"] else {})))
+        worker, preloaded = self._asked.pop(0)
+        self._promised.append((worker, Promised(document["pid"], fds, preloaded if document["inherits"] else {})))
 
 
-class NoSandboxes(KeeperLine):
+class NoSandboxes(KeeperClient):
     """The keeper of a grading without an answer: what is asked of it never comes."""
 
     def __init__(self) -> None:
         """Need no line to anyone."""
 
-    def ask(self, lane: str, *, cpu_seconds: float) -> None:
+    def ask(self, worker: str, *, cpu_seconds: float) -> None:
         """Start nothing."""
 
-    def promised(self, lane: str) -> bool:
+    def promised(self, worker: str) -> bool:
         """All that anybody may want."""
-        return bool(lane)
+        return bool(worker)

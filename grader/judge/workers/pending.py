@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 import torch
 
@@ -13,9 +13,6 @@ from grader.language import _
 from grader.transport.operations import Payload
 from grader.transport.sentences import in_words
 from grader.transport.wire import WireError
-
-if TYPE_CHECKING:
-    from grader.judge.workers.sandbox import Sandbox
 
 MOST_PROGRESS: Final = 200
 """So many times may a sandbox say how far a training is."""
@@ -25,18 +22,31 @@ Told = Callable[[int, int, float], None]
 """Hears how far a training is: steps done, of all, and the loss that the sandbox claims."""
 
 
-class Lost(Exception):
+class MustResubmit(Exception):
     """The sandbox ended before it came to this operation: it has to be asked again, elsewhere."""
 
 
-class Ticket:
+class Process(Protocol):
+    """What an operation was asked of."""
+
+    def settle(self, operation: Pending) -> None:
+        """Wait until it is known what came of it."""
+
+    def wait(self, operation: Pending) -> Reply:
+        """Wait for its reply."""
+
+    def discard(self) -> None:
+        """End the process."""
+
+
+class Pending:
     """An operation that was asked for, and what came of it."""
 
     __slots__ = (
         *("error", "nonce", "payload", "printed", "reply", "sandbox", "seconds", "together", "told", "took", "trained"),
     )
 
-    def __init__(self, sandbox: Sandbox, nonce: str, seconds: float, told: Told | None = None) -> None:
+    def __init__(self, sandbox: Process, nonce: str, seconds: float, told: Told | None = None) -> None:
         self.sandbox, self.nonce, self.seconds, self.told = sandbox, nonce, seconds, told
         self.together = ""
         """The nonce of the frame, where it was asked for together with others."""
@@ -63,7 +73,7 @@ class Ticket:
         self.told(step, steps, loss)
 
 
-Asked = Ticket | Reply
+Asked = Pending | Reply
 """What was asked for: of a process, or of an implementation here, which has done it already."""
 
 

@@ -20,8 +20,8 @@ from contextlib import suppress
 from typing import Any, Final, NoReturn
 
 from grader.judge.failure import Ending, GradingTimeout, SandboxEnded
-from grader.judge.workers.keeper_client import MEMORY_BUDGET, KeeperLine, Promised
-from grader.judge.workers.pending import Lost, Reply, Ticket, Told, how_it_ended, refused
+from grader.judge.workers.keeper_client import MEMORY_BUDGET, KeeperClient, Promised
+from grader.judge.workers.pending import MustResubmit, Pending, Reply, Told, how_it_ended, refused
 from grader.language import _
 from grader.sandbox import limits
 from grader.transport.operations import SEVERAL, Message, Payload, Several
@@ -43,7 +43,7 @@ WRITE_BYTES: Final = 16 << 10
 class Sandbox:
     """One process with the learner's file in it."""
 
-    def __init__(self, keeper: KeeperLine, promised: Promised, grading_deadline: float) -> None:
+    def __init__(self, keeper: KeeperClient, promised: Promised, grading_deadline: float) -> None:
         self._keeper, self.pid, self._grading_deadline = keeper, promised.pid, grading_deadline
         channel, self._diagnostics_fd, self._output_fd = promised.fds
         self._channel = socket.socket(fileno=channel)
@@ -56,7 +56,7 @@ class Sandbox:
             self._selector.register(fd, selectors.EVENT_READ)
         self._inbox, self._outbox = bytearray(), bytearray()
         self._writing = self._closed = False
-        self._queue: deque[Ticket] = deque()
+        self._queue: deque[Pending] = deque()
         self._head_since, self._next_watch = time.monotonic(), 0.0
         self._memory_cap = 4 * MEMORY_BUDGET
         self.alive = True
@@ -64,15 +64,15 @@ class Sandbox:
         self.layers: list[str] = []
         self.gaps: list[str] = []
         self._ready = self._enqueue("", START_SECONDS)
-        self._kept = dict(promised.kept)
+        self._preloaded = dict(promised.preloaded)
 
-    def keep(self, several: Several) -> None:
+    def preload(self, several: Several) -> None:
         """Hand over operations that will be asked for later, before there is a file: unpacking them takes time."""
-        first = 1 + max(self._kept.values(), default=-1)
-        self._kept |= {message: number for number, message in enumerate(several.messages, first)}
+        first = 1 + max(self._preloaded.values(), default=-1)
+        self._preloaded |= {message: number for number, message in enumerate(several.messages, first)}
         nonce = secrets.token_hex(8)
         self._enqueue(nonce, START_SECONDS)
-        self._outbox += several.frame_to_keep(nonce, first)
+        self._outbox += several.frame_to_preload(nonce, first)
 
     def attend(self) -> bool:
         """Attend to it for a moment. Returns whether it has not answered everything yet."""
@@ -90,63 +90,63 @@ class Sandbox:
         """Be used from now on, until then at most."""
         self._grading_deadline = grading_deadline
 
-    def submit(self, message: Message, seconds: float, told: Told | None = None) -> Ticket:
+    def submit(self, message: Message, seconds: float, told: Told | None = None) -> Pending:
         """Ask for one operation, to be answered at most ``seconds`` after the one before it.
 
         ``told`` hears meanwhile how far it is, where it is a training.
         """
         if not self.alive:
-            ticket = Ticket(self, "", seconds)
-            ticket.error = Lost()
-            return ticket
-        ticket = self._enqueue(secrets.token_hex(8), seconds, told)
-        self._outbox += message.frame(ticket.nonce)
+            operation = Pending(self, "", seconds)
+            operation.error = MustResubmit()
+            return operation
+        operation = self._enqueue(secrets.token_hex(8), seconds, told)
+        self._outbox += message.frame(operation.nonce)
         if len(self._outbox) > WRITE_BYTES:
             self.flush()
-        return ticket
+        return operation
 
-    def submit_together(self, several: Several, seconds: float) -> list[Ticket]:
+    def submit_together(self, several: Several, seconds: float) -> list[Pending]:
         """Ask for several operations at once, the next ones of which are to be answered after ``seconds``.
 
         Where the sandbox ends meanwhile, nobody knows which of them ended it: all of them are lost then.
         """
         nonce = secrets.token_hex(8)
-        tickets = [self._enqueue(f"{nonce}.{number}", seconds) for number in range(len(several.messages))]
-        for ticket in tickets:
-            ticket.together = nonce
-        asked = several.frame_of_kept(nonce, self._kept)
+        operations = [self._enqueue(f"{nonce}.{number}", seconds) for number in range(len(several.messages))]
+        for operation in operations:
+            operation.together = nonce
+        asked = several.frame_of_preloaded(nonce, self._preloaded)
         if asked is not None:  # each of them once: what is unpacked may be changed by the answer
             for message in several.messages:
-                del self._kept[message]
+                del self._preloaded[message]
         self._outbox += asked or several.frame(nonce)
         if len(self._outbox) > WRITE_BYTES:
             self.flush()
-        return tickets
+        return operations
 
     def flush(self) -> None:
         """Send what was asked for; waiting does it too."""
         if self.alive:
             self._write()
 
-    def wait(self, ticket: Ticket) -> Reply:
+    def wait(self, operation: Pending) -> Reply:
         """Wait for an operation.
 
-        Raises SandboxEnded or GradingTimeout where it ended the sandbox, Lost where another did.
+        Raises SandboxEnded or GradingTimeout where it ended the sandbox, MustResubmit where another did.
         """
-        self.settle(ticket)
-        if ticket.error is not None:
-            raise ticket.error
-        assert ticket.reply is not None
+        self.settle(operation)
+        if operation.error is not None:
+            raise operation.error
+        assert operation.reply is not None
         try:
-            return ticket.reply, ticket.payload.tensors
+            return operation.reply, operation.payload.tensors
         except WireError as error:
             raise SandboxEnded("protocol", refused(error)) from error
 
-    def settle(self, ticket: Ticket) -> None:
+    def settle(self, operation: Pending) -> None:
         """Wait until it is known what came of an operation."""
-        if not ticket.settled:
+        if not operation.settled:
             self.flush()
-        while not ticket.settled:
+        while not operation.settled:
             self._turn()
 
     def retire(self) -> int | None:
@@ -177,26 +177,26 @@ class Sandbox:
         """Wait for the sandbox to be confined."""
         self.wait(self._ready)
 
-    def _enqueue(self, nonce: str, seconds: float, told: Told | None = None) -> Ticket:
-        ticket = Ticket(self, nonce, seconds, told)
+    def _enqueue(self, nonce: str, seconds: float, told: Told | None = None) -> Pending:
+        operation = Pending(self, nonce, seconds, told)
         if not self._queue:
             self._head_since = time.monotonic()
-        self._queue.append(ticket)
-        return ticket
+        self._queue.append(operation)
+        return operation
 
     def _close(self) -> None:
         self._selector.close()
         self._channel.close()
         os.close(self._diagnostics_fd)
         os.close(self._output_fd)
-        for ticket in self._queue:
-            ticket.error = ticket.error or Lost()
+        for operation in self._queue:
+            operation.error = operation.error or MustResubmit()
         self._queue.clear()
 
     # --- the loop
 
     def _turn(self) -> None:
-        """Wait for whatever comes next, a twentieth of a second at most. Endings are left in the ticket at the head."""
+        """Wait for whatever comes next, a twentieth of a second at most. Endings are left in the first operation."""
         now = time.monotonic()
         deadline = min(self._head_since + self._queue[0].seconds, self._grading_deadline)
         try:
@@ -223,7 +223,7 @@ class Sandbox:
             with suppress(SandboxEnded):
                 self._end("protocol", refused(error))
         except (SandboxEnded, GradingTimeout):
-            pass  # it stands in the ticket
+            pass  # it stands in the operation
 
     def _came(self, seconds: float) -> list[tuple[selectors.SelectorKey, int]]:
         """Wait for what comes; to wake up for each reply, or each mark in the output, costs both sides a lot."""
@@ -278,23 +278,23 @@ class Sandbox:
             del self._inbox[:length]
             if not self._queue:
                 raise WireError("there are bytes after the reply")
-            ticket = self._queue[0]
+            operation = self._queue[0]
             if header.get("kind") == SEVERAL:
                 self._take_together(header, Payload(payload))
                 continue
-            if header.get("nonce") != ticket.nonce or type(header.get("kind")) is not str:
+            if header.get("nonce") != operation.nonce or type(header.get("kind")) is not str:
                 raise WireError("the reply is stale or forged")
             if header["kind"] == "progress":
-                ticket.tell(header)
+                operation.tell(header)
                 continue
-            if ticket is self._ready:
+            if operation is self._ready:
                 self.layers, self.gaps = strings(header.get("layers")), strings(header.get("gaps"))
                 self._memory_cap = limits.resident_bytes(self.pid) + MEMORY_BUDGET
             else:
                 self._read_stream(self._output_fd, self._output)
-                ticket.printed = self._output.up_to(ticket.nonce, self._more_output)
+                operation.printed = self._output.up_to(operation.nonce, self._more_output)
             now = time.monotonic()
-            ticket.reply, ticket.payload, ticket.took = header, Payload(payload), now - self._head_since
+            operation.reply, operation.payload, operation.took = header, Payload(payload), now - self._head_since
             self._queue.popleft()
             self._head_since = now
 
@@ -310,9 +310,9 @@ class Sandbox:
                 raise WireError("the reply is stale or forged")
             if type(reply) is not dict or type(reply.get("kind")) is not str:
                 raise WireError("a malformed reply")
-            ticket = self._queue.popleft()
-            ticket.printed = self._output.up_to(ticket.nonce, self._more_output)
-            ticket.reply, ticket.payload, ticket.took = reply, payload, took
+            operation = self._queue.popleft()
+            operation.printed = self._output.up_to(operation.nonce, self._more_output)
+            operation.reply, operation.payload, operation.took = reply, payload, took
         self._head_since = now
 
     def _more_output(self) -> bool:
@@ -345,17 +345,17 @@ class Sandbox:
     # --- endings
 
     def _end(self, ending: Ending, sentence: str, line: int = 0) -> NoReturn:
-        head = self._queue.popleft() if self._queue else Ticket(self, "", 0.0)
+        head = self._queue.popleft() if self._queue else Pending(self, "", 0.0)
         ended = SandboxEnded(ending, sentence, line, head.seconds)
-        head.error = Lost() if head.together else ended
+        head.error = MustResubmit() if head.together else ended
         self.retire()
         head.printed = self._output.rest()
         raise ended
 
     def _too_late(self, now: float) -> NoReturn:
         if now >= self._grading_deadline:
-            for ticket in self._queue:
-                ticket.error = GradingTimeout()
+            for operation in self._queue:
+                operation.error = GradingTimeout()
             self.retire()
             raise GradingTimeout
         with suppress(ProcessLookupError, PermissionError):
@@ -368,10 +368,10 @@ class Sandbox:
             self._selector.unregister(self._channel)
         self._drain(DRAIN_SECONDS, until=lambda: bool(self._learner_line()))
         line = self._learner_line()
-        head = self._queue.popleft() if self._queue else Ticket(self, "", 0.0)
+        head = self._queue.popleft() if self._queue else Pending(self, "", 0.0)
         status = self.retire()
         ended = SandboxEnded("crashed", how_it_ended(status), line, head.seconds)
-        head.error = Lost() if head.together else ended
+        head.error = MustResubmit() if head.together else ended
         head.printed = self._output.rest()
         raise ended
 

@@ -1,4 +1,4 @@
-"""What the probes in the sandbox counted: cost, and the prefixes that a model was asked to continue.
+"""What the probes in the sandbox saw and counted, read from a reply: cost, prefixes, where tensors live.
 
 All of it is data that may be forged.
 """
@@ -59,3 +59,16 @@ def seen_in(reply: dict[str, Any]) -> dict[str, Any]:
     """Return what was observed while a reply came about."""
     seen = reply.get("seen")
     return seen if type(seen) is dict else {}
+
+
+def tensor_nodes(tree: Any) -> Iterator[dict[str, Any]]:
+    """Yield the nodes of tensors in a reply's tree, in the order in which they were collected."""
+    if type(tree) is dict:
+        if "t" in tree:  # in the order in which an Unpacker, which has accepted the tree, looks at it
+            yield tree
+        elif "p" in tree or "l" in tree:
+            for item in tree["p" if "p" in tree else "l"]:
+                yield from tensor_nodes(item)
+        else:
+            for pair in tree.get("d", ()):
+                yield from tensor_nodes(pair[1])

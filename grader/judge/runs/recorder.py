@@ -1,0 +1,107 @@
+"""Recording a run before there is an answer, and giving a case the replies to what was recorded."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from grader.judge.cases.check import Check
+from grader.judge.cases.rng import Numbers
+from grader.judge.cases.variant import Variant
+from grader.judge.contract import Grading
+from grader.judge.exchange.results import Exchange
+from grader.judge.failure import Failure
+from grader.judge.runs.outcome import Run
+from grader.judge.runs.recording import Recording
+from grader.judge.verdict.expected import AnyValue, BuiltModule, Expectation, Expected
+from grader.judge.verdict.replies import device_of_results, expected_gradients
+from grader.judge.workers.answer import Worker
+from grader.judge.workers.backend import Header, Local, Tensors
+from grader.judge.workers.pending import Asked, MustResubmit, Pending, Reply
+from grader.transport.operations import Message, same_operation
+
+MOST_KEPT: Final = 50
+
+
+class Replies:
+    """Gives a run of a case the replies that are in already; where it asks for something else, all is lost."""
+
+    def __init__(self, worker: Worker, prepared: Recording, operations: list[Pending]) -> None:
+        self._worker, self._exchanges, self._tickets = worker, prepared.exchanges, operations
+        self._at = 0
+
+    def submit(self, header: Header, tensors: Tensors) -> Pending:
+        """Return the operation that was asked for ahead. Raises MustResubmit where it was another one."""
+        at = self._at
+        self._at += 1
+        if at >= len(self._tickets) or not same_operation(self._exchanges[at].sent, (header, tensors)):
+            raise MustResubmit
+        return self._tickets[at]
+
+    def wait(self, asked: Asked) -> Reply:
+        """Return its reply."""
+        return self._worker.wait(asked)
+
+
+class _Rehearsal:
+    """Keeps what is asked; answers with the reference's own results where somebody looks."""
+
+    def __init__(self, stand_in: Local) -> None:
+        self._stand_in = stand_in
+        self.messages: list[Message] = []
+        self._open: list[tuple[Header, Tensors]] = []
+        self._replies: list[Reply] = []
+
+    def submit(self, header: Header, tensors: Tensors) -> Asked:
+        """Keep an operation; returns its number, in the place of an operation."""
+        self.messages.append(Message(header, tensors))
+        self._open.append((header, tensors))
+        return len(self.messages) - 1  # type: ignore[return-value]
+
+    def wait(self, asked: Any) -> Reply:
+        """Do what was asked for up to this operation, on the CPU and unwatched."""
+        while len(self._replies) <= asked:
+            header, tensors = self._open.pop(0)
+            self._replies.append(self._stand_in.reply(header | {"device": "cpu", "trace": None}, tensors))
+        reply: Reply = self._replies[asked]
+        return reply
+
+
+def record(run: Run, grading: Grading, stand_in: Local) -> Recording:
+    """Run a case with the reference in the place of the answer, and keep what it asks for and expects."""
+    outcome = run.outcome
+    case, variant = outcome.case, outcome.variant
+    if case.trains:  # nobody is kept waiting for a training that nobody asked for
+        return Recording(variant.dtype)
+    rehearsal = _Rehearsal(stand_in)
+    check = Check(grading, variant, Numbers(grading.seed, f"weights of {case.stream}"), rehearsal, run.number)
+    check.judges = False
+    result = Recording(variant.dtype, rehearsal.messages, check.exchanges)
+    if variant.compares_values:
+        result.agreements = check.agreements
+    try:
+        case.function(check, Numbers(grading.seed, case.stream))
+        if not check.looked:
+            check.build_the_rest()
+        result.is_known = not (variant.cost or check.expected_an_error)
+    except Failure:
+        pass  # by bad luck of these inputs, or because the case expects more than the reference's own run: not prepared
+    result.is_special = check.asked_for_variant
+    if result.is_known:
+        for exchange in check.exchanges:
+            exchange.settled = True  # what it wants is known in a moment; nobody asks the stand-in for it
+        result.expected = [_expected(exchange, check, variant) for exchange in check.exchanges]
+        result.is_straight = not check.looked
+    grading.reference.release(check.handles)
+    return result
+
+
+def _expected(exchange: Exchange, check: Check, variant: Variant) -> Expected:
+    if exchange.compared or exchange.header.get("stateful"):
+        exchange.want, exchange.want_grads = check.reference(exchange)
+    if exchange.header["op"] == "build":
+        return BuiltModule(exchange.trees["state"], wants_module=exchange.header["wants_module"])
+    device = device_of_results(exchange, variant.device)
+    if not exchange.compared:
+        return AnyValue(device)
+    grads = expected_gradients(exchange) if variant.grad else {}
+    return Expectation(exchange.want, grads, variant.dtype, device, grad=variant.grad)
