@@ -5,6 +5,7 @@ All of it is data that may be forged.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
