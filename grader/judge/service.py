@@ -6,11 +6,11 @@ import contextlib
 import gc
 import os
 import re
-import select
 import signal
 import socket
 import time
 import traceback
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +25,7 @@ from grader.judge.explain.diagnose import diagnose
 from grader.judge.explain.facts import facts
 from grader.judge.explain.repro import script
 from grader.judge.failure import NOTHING_WRITTEN, text_of
+from grader.judge.progress import Client, Clock, Progress, Stale
 from grader.judge.runs.outcome import CaseOutcome
 from grader.judge.runs.runner import Runner
 from grader.judge.workbench import Workbench, wanted
@@ -32,11 +33,9 @@ from grader.judge.workers.keeper_client import DEVICE_WORKER, KeeperClient
 from grader.judge.workers.sandbox import Sandbox
 from grader.language import _, current, use
 from grader.sandbox import landlock, limits
-from grader.transport import jsonlines
 from grader.transport.operations import Message
 from grader.transport.sentences import in_words
 
-PROGRESS_SECONDS: Final = 0.05
 SECOND_NET_SECONDS: Final = 15
 IDLE_SECONDS: Final = 0.3
 """So long has nobody asked for anything when there is time to clear up."""
@@ -44,20 +43,14 @@ MOST_GRADINGS: Final = 500
 """Then another judge takes over: nothing that a process gathers in its life may grow without end."""
 
 
-class Stale(Exception):
-    """The client has something newer to say."""
-
-
 class Judge:
     """Serves one client: one request, or one after the other where the client says that more will come."""
 
     def __init__(self, client: socket.socket, control: socket.socket, settings: dict[str, Any]) -> None:
-        self._client, self._call_seconds, self._model = client, settings["call_seconds"], settings["model"]
+        self._client, self._call_seconds, self._model = Client(client), settings["call_seconds"], settings["model"]
         self._keeper = KeeperClient(control)
         self._workbench: Workbench | None = None
         self._served = 0
-        self._started = self._told = time.monotonic()
-        self._done = self._failed = 0
 
     def serve(self, request: dict[str, Any] | None) -> None:
         """Do what the client asks, request after request, until it hangs up or wants no more."""
@@ -70,49 +63,38 @@ class Judge:
 
     def _next(self) -> dict[str, Any] | None:
         """Wait for the next request; prepare for it meanwhile."""
-        while not self._something_came():
+        while not self._client.has_said_something():
             if self._workbench is not None and self._workbench.prepare_a_little():
                 continue
-            if not select.select([self._client], [], [], IDLE_SECONDS)[0]:
+            if not self._client.has_said_something(IDLE_SECONDS):
                 gc.collect()
-                select.select([self._client], [], [])
-        try:
-            return jsonlines.receive(self._client)[0]
-        except (EOFError, OSError):
-            return None
+                self._client.has_said_something(None)
+        return self._client.next_request()
 
     def _do(self, request: dict[str, Any]) -> None:
         """Do one thing and send the answer; a fault of our own becomes a sentence, never silence."""
-        self._started = self._told = time.monotonic()
-        self._done = self._failed = 0
+        clock = Clock()
         use(request.get("lang", "en"))
         try:
             if request["op"] == "probe":
-                self._tell({"event": "report", "report": self._probe()})
+                self._client.tell({"event": "report", "report": self._probe(clock)})
             elif request["op"] == "prepare":
                 self._workbench_for(request["kata"]).wanted = True
             elif request["op"] == "grade":
                 gc.disable()
-                self._grade(request)
+                self._grade(request, clock)
         except Stale:
-            self._tell({"event": "cancelled"})
+            self._client.tell({"event": "cancelled"})
         except UsageError as error:
-            self._tell({"event": "wrong-use", "message": error.message, "hint": error.hint})
+            self._client.tell({"event": "wrong-use", "message": error.message, "hint": error.hint})
         except BaseException as error:  # noqa: BLE001 - whatever it is, the client must hear of it
             where = " < ".join(
                 f"{Path(f.filename).name}:{f.lineno}" for f in traceback.extract_tb(error.__traceback__)[-4:]
             )
             text = f"{type(error).__name__}: {error}".partition("\n")[0] + f" ({where})"
-            self._tell({"event": "failed", "message": text, "trace": traceback.format_exc()})
+            self._client.tell({"event": "failed", "message": text, "trace": traceback.format_exc()})
         finally:
             gc.enable()
-
-    def _tell(self, event: dict[str, Any]) -> None:
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            jsonlines.send(self._client, event)
-
-    def _something_came(self) -> bool:
-        return bool(select.select([self._client], [], [], 0)[0])
 
     def _workbench_for(self, kata: str) -> Workbench:
         if self._workbench is None or (self._workbench.kata.id, self._workbench.lang) != (kata, current()):
@@ -123,9 +105,9 @@ class Judge:
 
     # --- grading
 
-    def _grade(self, request: dict[str, Any]) -> None:
+    def _grade(self, request: dict[str, Any], clock: Clock) -> None:
         if self._served >= MOST_GRADINGS or (self._workbench is not None and self._workbench.is_outdated()):
-            self._tell({"event": "another"})
+            self._client.tell({"event": "another"})
             return
         if is_real(request["device"]):
             refuse_absent_device(request["device"])
@@ -133,78 +115,26 @@ class Judge:
         workbench = self._workbench_for(request["kata"])
         plan = workbench.plan_for(request)
         grading = workbench.grading(request, plan, many=many)
-        outcomes: list[CaseOutcome] = []
-
-        def note(case: CaseOutcome) -> None:
-            outcomes.append(case)
-            self._done += 1
-            self._failed += case.outcome not in ("passed", "skipped")
-            if time.monotonic() > self._told + PROGRESS_SECONDS:
-                self._told = time.monotonic()
-                if request.get("keep") and self._something_came():
-                    raise Stale
-                self._tell({"event": "progress", "done": self._done, "failed": self._failed, "title": case.title})
-
-        def hear(step: int, steps: int, loss: float) -> None:
-            if step == steps or time.monotonic() > self._told + PROGRESS_SECONDS:
-                self._told = time.monotonic()
-                if request.get("keep") and self._something_came():
-                    raise Stale
-                self._tell({"event": "training", "step": step, "steps": steps, "loss": loss})
-
-        grading.answer.on_training = hear
+        progress = Progress(self._client, may_be_stale=bool(request.get("keep")))
+        grading.answer.on_training = progress.hears
         device = "" if request["device"] == "cpu" else request["device"]
         runs = wanted(workbench.runs(device), request["case"].lower())
         total = sum(len(run.outcomes) for run in runs)
-        self._tell({"event": "plan", "total": total})
-        runner = Runner(grading, note, plan, lambda: self._tell({"event": "confirming"}))
-        prepared = time.monotonic()
-        signal.signal(signal.SIGALRM, too_long)
-        signal.setitimer(signal.ITIMER_REAL, workbench.kata.grading_seconds + SECOND_NET_SECONDS)
-        try:
-            runner.run(runs, patiently=many)
-            asked = time.monotonic()
-            outcomes.sort(key=lambda o: (FAMILIES.index(o.family), o.case.position))
-            document = self._document(request, grading, outcomes, total, workbench)
-            document["spent"] = {
-                "preparing": round(prepared - self._started, 4),
-                "cases": round(asked - prepared, 4),
-                "diagnosis": round(time.monotonic() - asked, 4),
-            }
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            grading.answer.close()
+        progress.begins(total)
+        clock.lap("preparing")
+        with _given_up_after(workbench.kata.grading_seconds + SECOND_NET_SECONDS), contextlib.closing(grading.answer):
+            Runner(grading, progress.notes, plan, progress.confirms).run(runs, patiently=many)
+            clock.lap("cases")
+            outcomes = sorted(progress.outcomes, key=lambda o: (FAMILIES.index(o.family), o.case.position))
+            document = _document(request, grading, outcomes, total, workbench)
+            clock.lap("diagnosis")
         workbench.used(plan, many=many)
-        self._tell({"event": "report", "report": document})
-
-    def _document(
-        self, request: dict[str, Any], grading: Grading, outcomes: list[CaseOutcome], total: int, workbench: Workbench
-    ) -> dict[str, Any]:
-        shown = Path(request["filename"]).name
-        named = diagnose(grading, outcomes, workbench.bank)
-        return {
-            "schema": reports.SCHEMA,
-            "kata": grading.kata.id,
-            "file": request["filename"],
-            "verdict": reports.verdict(outcomes, total),
-            "message": headline(grading, outcomes),
-            "cases": [reports.case_document(case, request["source"], shown) for case in outcomes],
-            "mistakes": [diagnosis.document(request["lang"]) for diagnosis in named],
-            "facts": [] if named else [fact.document() for fact in facts(outcomes)],
-            "families": reports.families(outcomes),
-            "printed": grading.answer.load_printed,
-            "seed": grading.seed,
-            "seconds": round(time.monotonic() - self._started, 3),
-            "sandbox": grading.answer.layers,
-            "sandbox_gaps": [in_words(gap) for gap in grading.answer.gaps],
-            "device": request["device"] or "cpu",
-            "repro": script(outcomes, grading.kata.id, grading.seed, shown),
-            "versions": reports.versions(),
-        }
+        times = {"seconds": clock.seconds, "spent": clock.spent}
+        self._client.tell({"event": "report", "report": document | times})
 
     # --- doctor
 
-    def _probe(self) -> dict[str, Any]:
+    def _probe(self, clock: Clock) -> dict[str, Any]:
         keeper = self._keeper
         keeper.ask(DEVICE_WORKER, cpu_seconds=10)  # one like those that grade on the device
         sandbox = Sandbox(keeper, keeper.take(DEVICE_WORKER), time.monotonic() + 60)
@@ -219,14 +149,51 @@ class Judge:
             "simulated_device": in_words(text_of(simulated["problem"], 300)),
             "model": self._model,
             "versions": reports.versions(),
-            "seconds": round(time.monotonic() - self._started, 3),
+            "seconds": clock.seconds,
         }
 
 
-def too_long(number: int, frame: object) -> None:
+@contextlib.contextmanager
+def _given_up_after(seconds: float) -> Iterator[None]:
     """Give up a grading that outlives all its deadlines: a fault of our own."""
+    signal.signal(signal.SIGALRM, _too_long)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _too_long(number: int, frame: object) -> None:
     del number, frame
     raise TimeoutError("the judge did not come to an end")
+
+
+def _document(
+    request: dict[str, Any], grading: Grading, outcomes: list[CaseOutcome], total: int, workbench: Workbench
+) -> dict[str, Any]:
+    """Return the report, all but its times."""
+    shown = Path(request["filename"]).name
+    named = diagnose(grading, outcomes, workbench.bank)
+    return {
+        "schema": reports.SCHEMA,
+        "kata": grading.kata.id,
+        "file": request["filename"],
+        "verdict": reports.verdict(outcomes, total),
+        "message": headline(grading, outcomes),
+        "cases": [reports.case_document(case, request["source"], shown) for case in outcomes],
+        "mistakes": [diagnosis.document(request["lang"]) for diagnosis in named],
+        "facts": [] if named else [fact.document() for fact in facts(outcomes)],
+        "families": reports.families(outcomes),
+        "printed": grading.answer.load_printed,
+        "seed": grading.seed,
+        "seconds": 0.0,
+        "sandbox": grading.answer.layers,
+        "sandbox_gaps": [in_words(gap) for gap in grading.answer.gaps],
+        "device": request["device"] or "cpu",
+        "repro": script(outcomes, grading.kata.id, grading.seed, shown),
+        "versions": reports.versions(),
+    }
 
 
 def headline(grading: Grading, outcomes: list[CaseOutcome]) -> str:
