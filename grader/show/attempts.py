@@ -1,6 +1,6 @@
 """What was done: all katas that were begun, the attempts at one, the versions that can be brought back."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from rich.console import Console
@@ -10,7 +10,7 @@ from rich.text import Text
 from grader.catalog import Kata, debug_round, typed
 from grader.history import Attempt, Summary
 from grader.language import _, plural
-from grader.show.console import next_step
+from grader.show.console import heading, next_step
 from grader.show.course import MEDIUM, debug_state, mark
 from grader.show.times import moment, since
 from grader.versions import Version
@@ -69,7 +69,7 @@ def attempts(
 
     `numbers` tells which version each graded text is, `state` how far its newest debug round is.
     """
-    console.print(Text(kata_id, style="bold"))
+    heading(console, kata_id)
     if started:
         console.print(_("begun {moment}, {span} ago").format(moment=moment(started), span=since(started)))
     if state:
@@ -80,7 +80,7 @@ def attempts(
         return
     whole = [attempt for attempt in gradings if attempt.whole and attempt.total]
     if whole:
-        bars = sparkline(whole[-(console.width - 24) :])
+        bars = sparkline(whole[-max(8, console.width - 24) :])
         console.print(_("best {passed}/{total}").format(passed=summary.best[0], total=summary.best[1]) + f"  {bars}")
     if summary.hints:
         console.print(plural("{count} hint taken", "{count} hints taken", summary.hints).format(count=summary.hints))
@@ -98,19 +98,27 @@ def attempts(
     console.print(table)
 
 
-def versions(console: Console, kata_id: str, found: list[Version]) -> None:
-    """Show the versions of an answer that can be brought back."""
+def versions(console: Console, kata_id: str, found: list[Version], *, here: Collection[int]) -> None:
+    """Show the versions of an answer that can be brought back; `here` are those that the present file is."""
+    heading(console, kata_id)
+    if not found:
+        console.print(_("No earlier version has been kept yet."))
+        next_step(console, _("`kata grade` and `kata reset` keep one each time."))
+        return
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column(_("version"), justify="right")
     table.add_column(_("when"))
     table.add_column("")
     table.add_column(_("cases"), justify="right")
+    table.add_column("")
     for version in found:
         outcome = _outcome(version.attempt) if version.attempt else Text(_("not graded"), style="dim")
         cases = _cases(version.attempt) if version.attempt else ""
-        table.add_row(str(version.number), moment(version.at), outcome, cases)
+        present = _("the present file") if version.number in here else ""
+        table.add_row(str(version.number), moment(version.at), outcome, cases, present)
     console.print(table)
-    next_step(console, _("`kata restore {kata} --attempt N` brings one back.").format(kata=kata_id))
+    if len(here) < len(found):
+        next_step(console, _("`kata restore {kata} --attempt N` brings one back.").format(kata=kata_id))
 
 
 def sparkline(gradings: list[Attempt]) -> str:

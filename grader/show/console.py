@@ -1,12 +1,15 @@
 """Where the tool's output goes: a terminal of any width, a pipe, a log, with or without colour."""
 
-from typing import Literal
+import shutil
+from typing import Final, Literal
 
 from rich.console import Console
 from rich.text import Text
 
 from grader.language import _
 from grader.text import clean
+
+NARROWEST: Final = 20
 
 
 def console(*, stderr: bool = False, plain: bool = False) -> Console:
@@ -15,7 +18,10 @@ def console(*, stderr: bool = False, plain: bool = False) -> Console:
     A ``plain`` one has no colours either.
     """
     colours: Literal["auto"] | None = None if plain else "auto"
-    return Console(stderr=stderr, color_system=colours, highlight=False, markup=False, emoji=False)
+    target = Console(stderr=stderr, color_system=colours, highlight=False, markup=False, emoji=False)
+    if target.width < NARROWEST:  # COLUMNS says something that is no width; 0 means that nobody knows it
+        target.width = max(NARROWEST, shutil.get_terminal_size().columns)
+    return target
 
 
 def markdown(target: Console, text: str) -> None:
@@ -41,6 +47,11 @@ def python(target: Console, text: str) -> None:
 def say(target: Console, sentence: str | Text) -> None:
     """Show a sentence; in a pipe it stays on one line, so that a path in it stays whole."""
     target.print(sentence, soft_wrap=not target.is_terminal)
+
+
+def heading(target: Console, name: str) -> None:
+    """Begin a page with what it is about."""
+    say(target, Text(name, style="bold"))
 
 
 def next_step(target: Console, sentence: str) -> None:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from grader.catalog import debug_round, typed
 from grader.language import _, plural
-from grader.show.console import next_step
+from grader.show.console import next_step, say
 from grader.text import cells, clean, lines
 
 FAILURES = ("failed", "timeout", "crashed")
@@ -21,14 +21,17 @@ Report = dict[str, Any]
 Case = dict[str, Any]
 
 
-def verdict(console: Console, report: Report, *, whole: bool, then: str) -> None:
-    """Show a report; `whole` is false where only some cases were chosen, `then` is the next step after a pass."""
+def verdict(console: Console, report: Report, *, whole: bool, then: str, own: bool = True) -> None:
+    """Show a report; `whole` is false where only some cases were chosen, `then` is the next step after a pass.
+
+    Of a file that is not the learner's own nothing is recorded, which is said in the place of the next step.
+    """
     if report["verdict"] == "error":
         _error(console, report)
     elif report["verdict"] == "passed":
-        _passed(console, report, whole=whole, then=then)
+        _passed(console, report, whole=whole, then=then, own=own)
     else:
-        _failed(console, report)
+        _failed(console, report, own=own)
 
 
 def head(report: Report, *, whole: bool = True) -> str:
@@ -49,12 +52,13 @@ def head(report: Report, *, whole: bool = True) -> str:
 
 
 def _error(console: Console, report: Report) -> None:
-    console.print(Text.assemble(("! ", "bold yellow"), _("The grader itself failed, not your answer.")))
+    console.print(Text.assemble(("! ", "bold yellow"), (head(report), "bold")))
+    _paragraph(console, _("The grader itself failed, not your answer."))
     _paragraph(console, report["message"])
     console.print(_("Your file is as it was."))
 
 
-def _passed(console: Console, report: Report, *, whole: bool, then: str) -> None:
+def _passed(console: Console, report: Report, *, whole: bool, then: str, own: bool) -> None:
     console.print(Text.assemble(("✓ ", "bold green"), (head(report, whole=whole), "bold")))
     families = " · ".join(f"{name} {_fraction(counts)}" for name, counts in report["families"].items())
     _indented(console, Text(families, style="dim"), 2)
@@ -62,11 +66,18 @@ def _passed(console: Console, report: Report, *, whole: bool, then: str) -> None
         _indented(console, Text(reason, style="yellow"), 2)
     _printed(console, report)
     _footer(console, report)
-    if then:
+    if not own:
+        _not_recorded(console, report)
+    elif then:
         next_step(console, then)
 
 
-def _failed(console: Console, report: Report) -> None:
+def _not_recorded(console: Console, report: Report) -> None:
+    sentence = _("Graded, not recorded: {file} is not in your workspace.")
+    say(console, Text(sentence.format(file=clean(report["file"])), style="yellow"))
+
+
+def _failed(console: Console, report: Report, *, own: bool) -> None:
     cases = report["cases"]
     failures = [case for case in cases if case["outcome"] in FAILURES]
     console.print(Text.assemble(("✗ ", "bold red"), (head(report), "bold")))
@@ -79,7 +90,10 @@ def _failed(console: Console, report: Report) -> None:
         _explained(console, report, failures)
     _printed(console, report)
     _footer(console, report)
-    next_step(console, _("`kata hint {kata}` goes a step further.").format(kata=_name(report)))
+    if own:
+        next_step(console, _("`kata hint {kata}` goes a step further.").format(kata=_name(report)))
+    else:
+        _not_recorded(console, report)
 
 
 def _name(report: Report) -> str:
@@ -185,9 +199,10 @@ def _output(console: Console, head: str, text: str) -> None:
 
 
 def _footer(console: Console, report: Report) -> None:
-    facts = _("seed {seed} · {seconds} s").format(seed=report["seed"], seconds=f"{report['seconds']:.2g}")
     console.print()
-    console.print(Text(facts, style="dim"))
+    if report["seed"] is not None:  # else nothing has run
+        facts = _("seed {seed} · {seconds} s").format(seed=report["seed"], seconds=f"{report['seconds']:.2g}")
+        console.print(Text(facts, style="dim"))
     if report["sandbox_gaps"]:
         gaps = _("; ").join(clean(gap) for gap in report["sandbox_gaps"])
         sentence = _("The sandbox is not complete on this machine ({gaps}); `kata doctor` explains.")
