@@ -39,19 +39,16 @@ def hint_command(app: App, kata: str | None, debug: bool) -> None:
     show_hint(app, target, console())
 
 
-def show_hint(app: App, target: Target, screen: "Console") -> None:
-    """Take the next hint and show it."""
+def show_hint(app: App, target: Target, screen: "Console") -> bool:
+    """Take the next hint and show it; tell whether there is one after it."""
     from grader.show.console import heading  # noqa: PLC0415 - rich is for people
 
     chosen = catalog.find(target.kata)
     heading(screen, target.typed)
-    if target.debug:
-        _debug_hint(app, chosen, screen)
-    else:
-        _hint(app, chosen, screen)
+    return (_debug_hint if target.debug else _hint)(app, chosen, screen)
 
 
-def _hint(app: App, chosen: catalog.Kata, screen: "Console") -> None:
+def _hint(app: App, chosen: catalog.Kata, screen: "Console") -> bool:
     from grader.show.console import markdown, next_step, say  # noqa: PLC0415 - rich is for people
 
     rungs = chosen.hints(app.lang)
@@ -74,11 +71,13 @@ def _hint(app: App, chosen: catalog.Kata, screen: "Console") -> None:
     for heading, text in rungs if number is None else rungs[number - 1 : number]:
         markdown(screen, f"## {heading}\n\n{text}")
         screen.print()
-    if not set(order) - taken:
+    another = bool(set(order) - taken)
+    if not another:
         next_step(screen, _("`kata solution {kata} --give-up` shows the solution.").format(kata=chosen.id))
     else:
         sentence = _("hint {number} of {count}; `kata hint {kata}` shows the next one.")
         next_step(screen, sentence.format(number=number, count=len(rungs), kata=chosen.id))
+    return another
 
 
 def _fitting(history: History, kata_id: str) -> tuple[int, str]:
@@ -91,7 +90,7 @@ def _fitting(history: History, kata_id: str) -> tuple[int, str]:
     return (mistakes[0].get("hint", 0), mistakes[0]["title"]) if mistakes else (0, "")
 
 
-def _debug_hint(app: App, chosen: catalog.Kata, screen: "Console") -> None:
+def _debug_hint(app: App, chosen: catalog.Kata, screen: "Console") -> bool:
     from grader.cli import debugging  # noqa: PLC0415 - only debug rounds need the banks
     from grader.show.console import markdown, next_step, say  # noqa: PLC0415 - rich is for people
 
@@ -106,6 +105,7 @@ def _debug_hint(app: App, chosen: catalog.Kata, screen: "Console") -> None:
     else:
         sentence = _("`kata solution {kata} --debug --give-up` shows what was planted.")
         next_step(screen, sentence.format(kata=chosen.id))
+    return hint is not None and hint.another
 
 
 @click.command(

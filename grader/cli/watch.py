@@ -309,14 +309,16 @@ class Watch:
         from grader.cli.ladder import show_hint  # noqa: PLC0415 - only for those who ask
         from grader.show.watch import written  # noqa: PLC0415 - rich is for people
 
+        another: list[bool] = []
         try:
-            hint = written(lambda screen: show_hint(self._app, self._target, screen))
+            hint = written(lambda screen: another.append(show_hint(self._app, self._target, screen)))
         except KataError as error:
             self._display.note(error.in_one_line())
             return
         self._leafing = bool(self._page and self._true)
         back = [(_("any other key"), _("back"))] if self._leafing else []
-        self._display.leaf(hint, [("h", _("next hint")), ("f", _("whole page")), *back])
+        more = [("h", _("next hint"))] if all(another) else []
+        self._display.leaf(hint, [*more, ("f", _("whole page")), *back])
 
     def _after(self) -> Kata | None:
         passed = {kata_id for kata_id, summary in self._app.done().items() if summary.passed}

@@ -15,9 +15,11 @@ def marker(nonce: str) -> bytes:
 
 
 class Output:
-    """Keeps the start and the end of a stream since the last marker, and counts the rest."""
+    """Keeps a stream, and from ``most`` bytes on its start and its end; shows the start and the end of each call."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = 4 * (HEAD + TAIL)) -> None:
+        """``most``: of what is cut into calls, as much as may be pending. What is left out here takes markers along."""
+        self._most = most
         self._kept = bytearray()
         self._left_out = 0
         self.pending = 0
@@ -26,7 +28,7 @@ class Output:
         """Take what arrived."""
         self._kept += data
         self.pending += len(data)
-        excess = len(self._kept) - 4 * (HEAD + TAIL)
+        excess = len(self._kept) - self._most
         if excess > 0:
             del self._kept[HEAD : HEAD + excess]
             self._left_out += excess

@@ -7,12 +7,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.catalog import Kata, debug_round, typed
+from grader.catalog import Kata, debug_round, kata_of, typed
 from grader.history import Attempt, Summary
 from grader.language import _, plural
 from grader.show.console import heading, next_step
 from grader.show.course import MEDIUM, debug_state, mark
-from grader.show.times import moment, since
+from grader.show.times import ago, moment
 from grader.versions import Version
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -35,12 +35,13 @@ def overview(
         next_step(console, _("`kata list` shows the katas, `kata start KATA` begins one."))
         return
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for head in ("", _("kata")):
-        table.add_column(head)
+    table.add_column("")
+    # An id is never cut: `--debug` and how far the round is go to the next line.
+    table.add_column(_("kata"), overflow="fold", min_width=max(len(kata_of(name)) for name in begun))
     for head in (_("attempts"), _("best"), _("hints")):
-        table.add_column(head, justify="right")
+        table.add_column(head, justify="right", no_wrap=True)
     if console.width >= MEDIUM:
-        table.add_column(_("last"))
+        table.add_column(_("last"), no_wrap=True)
     for kata_id in begun:
         summary = done[kata_id]
         best = "{}/{}".format(*summary.best) if summary.best[1] else ""
@@ -50,7 +51,7 @@ def overview(
         row: list[Text | str] = [mark(summary, here=kata_id == current), label, str(summary.attempts), best]
         row.append(str(summary.hints))
         if console.width >= MEDIUM:
-            row.append(_("{span} ago").format(span=since(summary.last)) if summary.last else "")
+            row.append(ago(summary.last) if summary.last else "")
         table.add_row(*row)
     console.print(table)
 
@@ -71,7 +72,7 @@ def attempts(
     """
     heading(console, kata_id)
     if started:
-        console.print(_("begun {moment}, {span} ago").format(moment=moment(started), span=since(started)))
+        console.print(_("begun {moment}, {ago}").format(moment=moment(started), ago=ago(started)))
     if state:
         console.print(_("debug round: {state}").format(state=debug_state(state)))
     if not gradings:

@@ -1,6 +1,6 @@
 """A report as a learner reads it: facts first, then the diagnosis, then a nudge."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -86,6 +86,8 @@ def _failed(console: Console, report: Report, *, own: bool) -> None:
         _paragraph(console, report["message"])
     elif failures:
         console.print(_families(report))
+        for reason in skipped(report["cases"], only=_shared(report)):
+            _indented(console, Text(reason, style="yellow"), 2)
         console.print()
         _explained(console, report, failures)
     _printed(console, report)
@@ -110,10 +112,19 @@ def _families(report: Report) -> Table:
         elif counts["passed"] < counts["total"]:
             mark, style = "○", "yellow"
         row: list[RenderableType] = ["", Text(mark, style=style), clean(name), Text(_fraction(counts), justify="right")]
-        if notes := skipped(cases):
+        if notes := skipped(cases, briefly=_shared(report)):
             row.append(_("; ").join(notes))
         table.add_row(*row)
     return table
+
+
+def _shared(report: Report) -> set[str]:
+    """Return the reasons for which cases of several families were skipped: they are told once for all."""
+    found: dict[str, set[str]] = {}
+    for case in report["cases"]:
+        if case["outcome"] == "skipped":
+            found.setdefault(_first_line(case["message"]), set()).add(case["family"])
+    return {reason for reason, families in found.items() if len(families) > 1}
 
 
 def _in_full(console: Console, case: Case) -> None:
@@ -209,14 +220,18 @@ def _footer(console: Console, report: Report) -> None:
         console.print(Text(sentence.format(gaps=gaps), style="yellow"))
 
 
-def skipped(cases: Iterable[Case]) -> list[str]:
-    """Return how many cases were skipped, for each reason."""
+def skipped(cases: Iterable[Case], *, briefly: Collection[str] = (), only: Collection[str] | None = None) -> list[str]:
+    """Return how many cases were skipped, for each reason, or for ``only`` these; ``briefly`` those told elsewhere."""
     reasons: dict[str, int] = {}
     for case in cases:
         if case["outcome"] == "skipped":
             reason = _first_line(case["message"])
             reasons[reason] = reasons.get(reason, 0) + 1
-    return [_("{count} skipped: {reason}").format(count=count, reason=reason) for reason, count in reasons.items()]
+    known = {reason: count for reason, count in reasons.items() if only is None or reason in only}
+    brief, whole = _("{count} skipped"), _("{count} skipped: {reason}")
+    return [
+        (brief if reason in briefly else whole).format(count=count, reason=reason) for reason, count in known.items()
+    ]
 
 
 def _paragraph(console: Console, text: str, style: str = "") -> None:

@@ -208,6 +208,25 @@ def test_hints(tool, watch):
     terminal.until("✗ second: 1 of 3 cases pass")
 
 
+def test_the_keys_below_a_hint_say_what_they_do(tool, watch):
+    """f unfolds the hint and does not go back, n does; after the last hint no other one is offered."""
+    tool.answer("pass\n")
+    terminal = watch()
+    terminal.until("n next: third")
+    terminal.press("h")
+    terminal.until("h next hint · f whole page · any other key back")
+    terminal.press("f")
+    assert "hint 1 of 3" in terminal.until("any other key back")
+    terminal.press("n")
+    assert "✓ second passed" in terminal.until("n next: third")
+    for number in ("2", "3"):
+        terminal.press("h")
+        page = terminal.until("any other key back")
+    assert number == "3"
+    assert "`kata solution second --give-up`" in page
+    assert "h next hint" not in page
+
+
 def test_the_next_kata(tool, watch):
     """The key n waits for a pass, then begins the next kata and watches it; the arrow keys mean nothing."""
     tool.answer("fail\n")
