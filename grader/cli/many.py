@@ -16,7 +16,7 @@ from grader import catalog
 from grader.cli.attempt import EXIT_CODES, error_report, finished, graded, keep, record, unreadable
 from grader.cli.base import App, Target
 from grader.cli.copies import Answer, Copies, grouped, told_of
-from grader.cli.place import is_same
+from grader.cli.place import answered_by, is_same
 from grader.errors import GraderFailed, NotUtf8, UsageError
 from grader.language import _
 from grader.seeds import fresh_seed
@@ -160,17 +160,23 @@ def _keep_first(app: App, texts: Sequence[Copies]) -> None:
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """Yield a file itself, or the Python files in a folder and below: none that is hidden or that only Python needs."""
+    """Yield a file itself, or the Python files in a folder and below: none that is no answer."""
     if not path.is_dir():
         yield path
         return
     found = []
     for folder, below, names in os.walk(path):
         below[:] = [name for name in below if not name.startswith((".", "__"))]
-        found += [Path(folder, name) for name in names if name.endswith(".py") and not name.startswith((".", "__"))]
+        found += [Path(folder, name) for name in names if name.endswith(".py") and not _is_no_answer(name)]
     if not found:
         raise UsageError(_("There is no Python file in {folder}.").format(folder=shown(path)))
     yield from sorted(found)
+
+
+def _is_no_answer(name: str) -> bool:
+    """Tell whether a file is hidden, Python's own, or a script of `kata repro`."""
+    script = name.removeprefix("repro_")
+    return name.startswith((".", "__")) or (script != name and answered_by(Path(script)) is not None)
 
 
 def _cores() -> int:

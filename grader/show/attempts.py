@@ -108,14 +108,14 @@ def versions(console: Console, kata_id: str, found: list[Version], *, here: Coll
         return
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column(_("version"), justify="right")
-    table.add_column(_("when"))
+    table.add_column(_("when"), no_wrap=True)
     table.add_column("")
     table.add_column(_("cases"), justify="right")
     table.add_column("")
     for version in found:
         outcome = _outcome(version.attempt) if version.attempt else Text(_("not graded"), style="dim")
         cases = _cases(version.attempt) if version.attempt else ""
-        present = _("the present file") if version.number in here else ""
+        present = _("present") if version.number in here else ""
         table.add_row(str(version.number), moment(version.at), outcome, cases, present)
     console.print(table)
     if len(here) < len(found):

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.language import _
-from grader.text import clean
+from grader.text import cells, clean, lines
 
 NARROWEST: Final = 20
 
@@ -46,7 +46,15 @@ def python(target: Console, text: str) -> None:
 
 def say(target: Console, sentence: str | Text) -> None:
     """Show a sentence; in a pipe it stays on one line, so that a path in it stays whole."""
-    target.print(sentence, soft_wrap=not target.is_terminal)
+    if not target.is_terminal:
+        target.print(sentence, soft_wrap=True)
+        return
+    text = Text(sentence) if isinstance(sentence, str) else sentence
+    if cells(text.plain) > len(text.plain):  # between Chinese characters a line may end anywhere
+        broken = "\n".join(line for part in text.plain.split("\n") for line in lines(part, target.width))
+        # What has a style of its own stands at the beginning, where nothing moves.
+        text = Text(broken, style=text.style, spans=text.spans)
+    target.print(text)
 
 
 def heading(target: Console, name: str) -> None:
@@ -63,10 +71,10 @@ def difference(target: Console, before: str, after: str, names: tuple[str, str])
     """Show what has to change from one source to another, as a unified diff."""
     from difflib import unified_diff  # noqa: PLC0415 - only for --diff
 
-    lines = list(unified_diff(before.splitlines(), after.splitlines(), *names, lineterm=""))
-    if not lines:
+    changes = list(unified_diff(before.splitlines(), after.splitlines(), *names, lineterm=""))
+    if not changes:
         say(target, _("The two files are the same."))
     styles = {"+": "green", "-": "red", "@": "cyan"}
-    for line in lines:
+    for line in changes:
         style = "bold" if line.startswith(("+++ ", "--- ")) else styles.get(line[:1], "")
         target.print(Text(clean(line), style=style), soft_wrap=True)
