@@ -1,7 +1,9 @@
 """The file of the history: opened, migrated, repaired by setting a damaged one aside, shared between processes."""
 
 import functools
+import os
 import sqlite3
+import stat
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -192,6 +194,8 @@ def _patiently(action: Callable[[], object]) -> None:
 def _stored_version(path: Path) -> int:
     """Read the schema's version from the file itself: opening it with SQLite could already change it."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for, a device read for ever
+            raise StateError(_("The history {path} cannot be used: it is no regular file.").format(path=path))
         with path.open("rb") as file:
             header = file.read(100)
     except FileNotFoundError:
@@ -234,6 +238,10 @@ def _lock(path: Path) -> Iterator[None]:
     except ImportError:
         yield
         return
-    with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    # Opening a pipe in its place must not wait for a reader.
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NONBLOCK, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(descriptor)

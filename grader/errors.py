@@ -5,7 +5,9 @@ KataError                      3
 │   ├── UnknownKata
 │   ├── NoCurrentKata
 │   ├── NoSuchFile
+│   ├── NotInWorkspace
 │   ├── BadAnswerFile
+│   │   └── NotUtf8
 │   ├── NoSuchVersion
 │   ├── NotPassedYet
 │   ├── NotRepairedYet
@@ -80,6 +82,18 @@ class NoSuchFile(UsageError):
         super().__init__(_("There is no file {path}.").format(path=path), hint)
 
 
+class NotInWorkspace(UsageError):
+    """A file was named that is none of the learner's answers."""
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        super().__init__(
+            _("{path} is not in the workspace {folder}.").format(path=path, folder=folder),
+            _(
+                "`kata grade --file {path}` grades a file elsewhere; `kata --workspace FOLDER ...` uses another one."
+            ).format(path=path),
+        )
+
+
 class BadAnswerFile(UsageError):
     """The answer cannot be read as a Python source file."""
 
@@ -87,6 +101,19 @@ class BadAnswerFile(UsageError):
         self.path = path
         self.problem = problem
         super().__init__(f"{path} {problem}", hint)
+
+
+class NotUtf8(BadAnswerFile):
+    """The answer is no UTF-8 text, which Python would not load either: the answer's failure where it is graded."""
+
+    def __init__(self, path: Path, data: bytes, at: int) -> None:
+        self.data = data
+        self.line = data.count(b"\n", 0, at) + 1
+        self.byte = data[at]
+        problem = _("is not UTF-8 text: line {line} has the byte 0x{byte:02x}.")
+        super().__init__(
+            path, problem.format(line=self.line, byte=self.byte), _("Save the file as UTF-8 in your editor.")
+        )
 
 
 class NoSuchVersion(UsageError):

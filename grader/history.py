@@ -14,7 +14,7 @@ from grader.catalog import kata_of
 from grader.database import Database, survives_damage
 from grader.errors import StateError
 from grader.language import _
-from grader.workspace import digest
+from grader.workspace import digest, encoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +79,13 @@ def state(repaired: bool, gave_up: bool) -> str:
 
 
 def data_folder() -> Path:
-    """Return the folder of the history: KATA_HOME, or the user's data folder on this system."""
+    """Return the folder of the history: KATA_HOME, or the user's data folder on this system. Raises StateError."""
     if home := os.environ.get("KATA_HOME"):
-        return Path(home).expanduser()
+        try:
+            return Path(home).expanduser()
+        except RuntimeError:
+            sentence = _("The history cannot be kept in {folder}: there is no such user.")
+            raise StateError(sentence.format(folder=home)) from None
     from platformdirs import user_data_dir  # noqa: PLC0415 - KATA_HOME saves its import
 
     return Path(user_data_dir("kata", appauthor=False))
@@ -91,12 +95,15 @@ class History(Database):
     """The history of one user. Methods raise StateError, in words, for whatever SQLite or the disk refuses."""
 
     @survives_damage
-    def record(self, kata: str, source: str, report: dict[str, Any], *, whole: bool) -> int:
-        """Store one grading and return its number; `whole` is false where only some cases were chosen."""
+    def record(self, kata: str, source: str | bytes, report: dict[str, Any], *, whole: bool) -> int:
+        """Store one grading and return its number; `whole` is false where only some cases were chosen.
+
+        The source is bytes where it is no text.
+        """
         cases = report["cases"]
         import json  # noqa: PLC0415 - only attempts have reports
 
-        text = digest(source.encode())
+        text = digest(encoded(source))
         passed = sum(case["outcome"] == "passed" for case in cases)
         with self.transaction() as db:
             db.execute("INSERT OR IGNORE INTO sources (digest, text) VALUES (?, ?)", (text, source))
@@ -129,6 +136,24 @@ class History(Database):
         """Return when that was."""
         at = self._setting("current_since")
         return datetime.fromisoformat(at) if at else None
+
+    @survives_damage
+    def make_current(self, name: str) -> None:
+        """Make this what commands without a name are about; its clock is not started."""
+        with self.transaction():
+            self._set(current=name, current_since=_now())
+
+    @survives_damage
+    def last_workspace(self) -> str | None:
+        """Return the folder of the workspace used last."""
+        return self._setting("workspace")
+
+    @survives_damage
+    def use_workspace(self, folder: str) -> None:
+        """Remember the folder of the workspace used last."""
+        if self._setting("workspace") != folder:
+            with self.transaction():
+                self._set(workspace=folder)
 
     @survives_damage
     def plant(self, name: str, *, seed: int, bugs: int, planted: dict[str, Any]) -> None:
@@ -263,13 +288,13 @@ class History(Database):
         return report
 
     @survives_damage
-    def source(self, digest: str) -> str:
-        """Return the text of a graded version."""
+    def source(self, digest: str) -> str | bytes:
+        """Return the text of a graded version, or the bytes of what was none."""
         row = self.db.execute("SELECT text FROM sources WHERE digest = ?", (digest,)).fetchone()
         if row is None:
             raise StateError(_("The history does not hold version {digest}.").format(digest=digest[:10]))
-        text: str = row[0]
-        return text
+        source: str | bytes = row[0]
+        return source
 
     def _round(self, kata: str) -> int:
         row = self.db.execute("SELECT MAX(id) FROM starts WHERE kata = ?", (kata,)).fetchone()
@@ -283,12 +308,12 @@ class History(Database):
         row = self.db.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
         return row[0] if row else None
 
+    def _set(self, **settings: str) -> None:
+        self.db.executemany("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", settings.items())
+
     def _begin(self, kata: str, *, anew: bool) -> None:
         now = _now()
-        self.db.executemany(
-            "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)",
-            [("current", kata), ("current_since", now)],
-        )
+        self._set(current=kata, current_since=now)
         if anew:
             self.db.execute("INSERT INTO starts (kata, at) VALUES (?, ?)", (kata, now))
 

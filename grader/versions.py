@@ -9,7 +9,7 @@ from grader.catalog import Kata, typed
 from grader.errors import NoSuchVersion
 from grader.history import Attempt, History
 from grader.language import _
-from grader.workspace import Workspace, read_answer
+from grader.workspace import Workspace, encoded, read_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Version:
     number: int
     at: datetime
     attempt: Attempt | None
-    read: Callable[[], str]
+    read: Callable[[], str | bytes]
 
 
 def versions(workspace: Workspace, history: History | None, kata_id: str) -> list[Version]:
@@ -30,7 +30,8 @@ def versions(workspace: Workspace, history: History | None, kata_id: str) -> lis
     attempts = history.attempts(kata_id) if history else []
     graded = {attempt.digest[:10]: attempt for attempt in attempts}
     kept = workspace.kept(kata_id)
-    found = [(file.at, graded.get(file.digest), partial(read_answer, file.path)) for file in kept]
+    found: list[tuple[datetime, Attempt | None, Callable[[], str | bytes]]]
+    found = [(file.at, graded.get(file.digest), partial(read_version, file.path)) for file in kept]
     elsewhere = graded.keys() - {file.digest for file in kept}
     if history:
         found += [
@@ -60,7 +61,7 @@ def chosen(found: list[Version], workspace: Workspace, kata_id: str, number: int
         return found[number - 1]
     present = workspace.present(kata_id)
     for version in reversed(found):
-        if present is None or version.read().encode() != present:
+        if present is None or encoded(version.read()) != present:
             return version
     message = _("Every version of {name} that was kept is the same as the present file.")
     raise NoSuchVersion(message.format(name=typed(kata_id)), listing)
@@ -70,7 +71,7 @@ def beginning(kata: Kata, history: History) -> str:
     """Return the file in which an answer to a kata begins: the stub, behind the passed answer that it continues."""
     attempts = history.attempts(kata.continues) if kata.continues else []
     passed = [attempt.digest for attempt in attempts if attempt.whole and attempt.verdict == "passed"]
-    return f"{history.source(passed[-1]).rstrip()}\n\n\n{kata.stub()}" if passed else kata.stub()
+    return f"{encoded(history.source(passed[-1])).decode().rstrip()}\n\n\n{kata.stub()}" if passed else kata.stub()
 
 
 def numbers(found: list[Version]) -> dict[str, int]:

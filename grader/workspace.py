@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader import catalog
-from grader.errors import BadAnswerFile, NoSuchFile, WorkspaceError
+from grader.errors import BadAnswerFile, NoSuchFile, NotUtf8, WorkspaceError
 from grader.language import _
 
 MAX_ANSWER_BYTES = 1 << 20
@@ -55,10 +55,10 @@ class Workspace:
         except OSError as error:
             raise WorkspaceError(path, error) from error
 
-    def keep(self, kata_id: str, source: str) -> Path:
+    def keep(self, kata_id: str, source: str | bytes) -> Path:
         """Keep a version of the answer and return where; the newest version is not kept twice in a row."""
         try:
-            return self._keep(self._attempts(kata_id), source.encode())
+            return self._keep(self._attempts(kata_id), encoded(source))
         except OSError as error:
             raise WorkspaceError(self._attempts(kata_id), error) from error
 
@@ -77,10 +77,10 @@ class Workspace:
             raise NoSuchFile(path, hint)
         return self._exchange(path, self._attempts(kata_id), stub.encode(), disposable=stub.encode())
 
-    def restore(self, kata_id: str, source: str, stub: str) -> Path | None:
+    def restore(self, kata_id: str, version: str | bytes, stub: str) -> Path | None:
         """Put an older version in place and return where the present one was moved, None if nothing was in the way."""
         path = self.path(kata_id)
-        return self._exchange(path, self._attempts(kata_id), source.encode(), disposable=stub.encode())
+        return self._exchange(path, self._attempts(kata_id), encoded(version), disposable=stub.encode())
 
     def write_repro(self, kata_id: str, script: str) -> tuple[Path, Path | None]:
         """Write the script that repeats a failing call; return its path and where an older one was moved, if any."""
@@ -158,11 +158,21 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def encoded(source: str | bytes) -> bytes:
+    """Return the bytes of a version: of a text, or of what is none."""
+    return source.encode() if isinstance(source, str) else source
+
+
 def read_answer(path: Path) -> str:
     """Return the text of an answer, read once.
 
-    Raises NoSuchFile, or BadAnswerFile for anything but a regular file of UTF-8 text of at most 1 MiB.
+    Raises NoSuchFile, NotUtf8, or BadAnswerFile for anything but a regular file of at most 1 MiB.
     """
+    return _decode(path, read_version(path))
+
+
+def read_version(path: Path) -> bytes:
+    """Return the bytes of an answer, read once. Raises NoSuchFile and BadAnswerFile."""
     try:
         # Opening a pipe that nobody writes to must not wait.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -184,7 +194,7 @@ def read_answer(path: Path) -> str:
         os.close(descriptor)
     if len(data) > MAX_ANSWER_BYTES:
         raise BadAnswerFile(path, _("is larger than 1 MiB: that is no answer to a kata."))
-    return _decode(path, data)
+    return data
 
 
 def _read_to_limit(descriptor: int) -> bytes:
@@ -200,10 +210,7 @@ def _decode(path: Path, data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        problem = _("is not UTF-8 text: line {line} has the byte 0x{byte:02x}.")
-        hint = _("Save the file as UTF-8 in your editor.")
-        raise BadAnswerFile(path, problem.format(line=line, byte=data[error.start]), hint) from error
+        raise NotUtf8(path, data, error.start) from error
 
 
 def _bytes(path: Path) -> bytes | None:
@@ -216,7 +223,7 @@ def _kept(attempts: Path) -> list[Kept]:
         names = sorted(entry.name for entry in attempts.iterdir())
     except OSError:
         return []
-    matches = (match for name in names if (match := _KEPT.fullmatch(name)))
+    matches = (match for name in names if (match := _KEPT.fullmatch(name)) and (attempts / name).is_file())
     return [Kept(attempts / match[0], datetime.fromisoformat(match[1]), match[2]) for match in matches]
 
 

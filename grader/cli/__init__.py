@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from grader import __version__
-from grader.cli.base import App, KataGroup, one_language
+from grader.cli.base import App, KataGroup, one_folder, one_language
 from grader.language import marked
 
 COMMANDS = {
@@ -44,9 +44,8 @@ EXAMPLE = (
     "--workspace",
     type=click.Path(path_type=Path, file_okay=False),
     envvar="KATA_WORKSPACE",
-    default="workspace",
-    show_default=True,
-    help="Folder with your answers; KATA_WORKSPACE sets it too.",
+    callback=one_folder,
+    help="Folder with your answers; KATA_WORKSPACE sets it too. Else `workspace` here or above, or the one used last.",
 )
 @click.option(
     "--lang",
@@ -57,7 +56,7 @@ EXAMPLE = (
 )
 @click.version_option(__version__, message="%(prog)s %(version)s")
 @click.pass_context
-def main(context: click.Context, workspace: Path, lang: str) -> None:
+def main(context: click.Context, workspace: Path | None, lang: str) -> None:
     """Interview practice for attention in PyTorch: write it, grade it, read what is wrong and why."""
-    context.obj = App(workspace.expanduser(), lang)
+    context.obj = App(workspace, lang)
     context.call_on_close(context.obj.close)

@@ -2,11 +2,12 @@
 
 import platform
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from grader import __version__, catalog
 from grader.cli.base import App, Target, crash
-from grader.errors import GraderFailed, KataError, UsageError, WorkspaceError
+from grader.errors import GraderFailed, KataError, NotUtf8, UsageError, WorkspaceError
 from grader.language import _
 
 if TYPE_CHECKING:
@@ -18,13 +19,10 @@ if TYPE_CHECKING:
 EXIT_CODES: Final = {"passed": 0, "failed": 1, "error": 3}
 
 
-def keep(app: App, name: str, request: "session.Request", *, own: bool) -> None:
-    """Keep this version of the file under its name; a full disk costs a warning, not the verdict."""
-    # Grading a file elsewhere makes no workspace; its version is in the history all the same.
-    if not own and not app.workspace.folder.is_dir():
-        return
+def keep(app: App, name: str, source: str | bytes) -> None:
+    """Keep this version of a file before it is graded; a full disk costs a warning, not the verdict."""
     try:
-        app.workspace.keep(name, request.source)
+        app.any_workspace.keep(name, source)
     except WorkspaceError as error:
         app.warn(_("This version of the file could not be kept. {reason}").format(reason=error.message))
 
@@ -73,6 +71,14 @@ def error_report(request: "session.Request", error: KataError) -> dict[str, Any]
     }
 
 
+def unreadable(request: "session.Request", error: NotUtf8) -> dict[str, Any]:
+    """Return the report of an answer that is no UTF-8 text: it failed, as one that Python cannot parse does."""
+    sentence = _("{file}:{line}: the file is not UTF-8 text, here is the byte 0x{byte:02x}. {hint}")
+    name = Path(request.filename).name
+    message = sentence.format(file=name, line=error.line, byte=error.byte, hint=error.hint)
+    return error_report(request, error) | {"verdict": "failed", "message": message}
+
+
 def finished(
     app: App, target: Target, report: dict[str, Any], *, whole: bool
 ) -> tuple[dict[str, Any], "Planted | None"]:
@@ -84,15 +90,17 @@ def finished(
     return judged(app, target, report, whole=whole)
 
 
-def page(app: App, report: dict[str, Any], planted: "Planted | None", *, whole: bool) -> Callable[["Console"], None]:
-    """Return what draws a verdict, with the next step."""
+def page(
+    app: App, report: dict[str, Any], planted: "Planted | None", *, whole: bool, own: bool = True
+) -> Callable[["Console"], None]:
+    """Return what draws a verdict, with the next step where it is the learner's ``own`` file."""
     from grader.show.console import next_step  # noqa: PLC0415 - rich is for people
     from grader.show.verdict import verdict  # noqa: PLC0415
 
     then = what_next(app, report, whole=whole) if report["verdict"] == "passed" else ""
 
     def draw(screen: "Console") -> None:
-        verdict(screen, report, whole=whole, then="" if planted else then)
+        verdict(screen, report, whole=whole, then="" if planted else then, own=own)
         if planted:
             from grader.show.debugging import reveal  # noqa: PLC0415 - only after a repair
 
@@ -118,10 +126,10 @@ def what_next(app: App, report: dict[str, Any], *, whole: bool) -> str:
     return sentence.format(kata=then.id, title=then.title[app.lang], minutes=then.minutes)
 
 
-def record(app: App, name: str, request: "session.Request", report: dict[str, Any]) -> None:
+def record(app: App, name: str, source: str | bytes, report: dict[str, Any], *, whole: bool) -> None:
     """Put an attempt into the history under its name; where that cannot be used, say so."""
     app.ask(
-        lambda history: history.record(name, request.source, report, whole=not request.case),
+        lambda history: history.record(name, source, report, whole=whole),
         None,
         _("This attempt is not in your history."),
     )

@@ -9,18 +9,22 @@ from datetime import UTC, datetime
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from grader import catalog
+from grader.cli import place
 from grader.cli.help import Spoken, SpokenGroup, speak
 from grader.cli.streams import make_streams_safe
-from grader.errors import KataError, NoCurrentKata, NoSuchFile, StateError, UsageError
+from grader.errors import KataError, NoCurrentKata, NoSuchFile, NotInWorkspace, StateError, UsageError
 from grader.history import History, Summary, data_folder
-from grader.language import LANGUAGES, _, from_locale, marked, recognised
+from grader.language import LANGUAGES, _, current, marked, recognised
 from grader.text import clean, shown
 from grader.workspace import Workspace, read_answer
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
 
@@ -48,11 +52,28 @@ class Target:
 class App:
     """One run of the tool: folder, language and history."""
 
-    def __init__(self, folder: Path, lang: str) -> None:
-        self.workspace = Workspace(folder)
+    def __init__(self, folder: Path | None, lang: str) -> None:
+        """``folder`` is the workspace that was asked for, None for the one that is found."""
+        self._asked = folder
         self.lang = lang
         self.voice: Callable[[str], None] = _to_standard_error
         self._told: set[str] = set()
+
+    @cached_property
+    def workspace(self) -> Workspace:
+        """The learner's files; where a person could expect others, it is said whose they are."""
+        if self._place.said:
+            self.voice(self._place.said)
+        return self.any_workspace
+
+    @cached_property
+    def any_workspace(self) -> Workspace:
+        """The same without a word, for what shows where it is or only looks at times."""
+        return Workspace(self._place.folder)
+
+    @cached_property
+    def _place(self) -> place.Place:
+        return place.found(self._asked, lambda: self.ask(History.last_workspace, None, ""))
 
     @cached_property
     def history(self) -> History:
@@ -106,18 +127,57 @@ class App:
         return catalog.find(self.kata_id(name))
 
     def target(self, name: str | None, *, debug: bool) -> "Target":
-        """Return what a command is about: what was named, or what was worked on last.
+        """Return what a command is about: what was named, by id or by its file, or what was worked on last.
 
-        Raises UnknownKata and NoCurrentKata.
+        Raises UnknownKata, NoCurrentKata, and NotInWorkspace for a file elsewhere.
         """
+        if name and place.is_path(name) and (answered := self._answered_by(Path(name))):
+            return Target(catalog.kata_of(answered), debug or catalog.is_debug_round(answered))
         if name or debug:
             return Target(self.kata_id(name), debug)
         current = self.ask(History.current, None, "")
         kata_id = self.kata_id(current)
         since = self.ask(History.current_since, None, "")
-        saved = [(self.workspace.changed(one), one) for one in (kata_id, catalog.debug_round(kata_id))]
+        saved = [(self.any_workspace.changed(one), one) for one in (kata_id, catalog.debug_round(kata_id))]
         later = [(at, one) for at, one in saved if at and since and at > since]
         return Target(kata_id, catalog.is_debug_round(max(later)[1] if later else str(current)))
+
+    def touched(self, name: str | None, *, debug: bool) -> "Target":
+        """Return what a command is about; where it was named, later commands without a name are about it, too."""
+        target = self.target(name, debug=debug)
+        self.touch(target, named=bool(name or debug))
+        return target
+
+    def touch(self, target: "Target", *, named: bool) -> None:
+        """Make what was named the current one; what was not named is it already."""
+        if named:
+            kata_id = catalog.find(target.kata).id
+            self.ask(
+                lambda history: history.make_current(target.name),
+                None,
+                _("{kata} could not be made the current kata; name it in each command.").format(kata=kata_id),
+            )
+
+    def remember_workspace(self) -> None:
+        """Let commands in other folders find this workspace."""
+        folder = self.any_workspace.folder
+        if folder.is_dir():
+            self.ask(
+                lambda history: history.use_workspace(str(folder.absolute())),
+                None,
+                _("In other folders this workspace will not be found."),
+            )
+
+    def _answered_by(self, path: Path) -> str | None:
+        """Return the name of what a file of the learner's answers, None where its name says nothing.
+
+        Raises NotInWorkspace for the file of somebody else.
+        """
+        answered = place.answered_by(path)
+        own = self.any_workspace.folder
+        if answered and not place.is_own(path, own) and (len(path.parts) > 1 or path.exists()):
+            raise NotInWorkspace(Path(shown(path)), Path(shown(own)))
+        return answered
 
     def answer(self, name: str, path: Path | None = None) -> str:
         """Return the text of the learner's file for a kata or its debug round, or of another file."""
@@ -134,25 +194,36 @@ class App:
         """Say something that does not end the command."""
         self.voice(_("Warning: {sentence}").format(sentence=clean(sentence)))
 
+    def heard(self, error: StateError) -> None:
+        """Take it that the learner is told of this error: it is not said again."""
+        self._told.add(error.message)
+
     def _warn_of(self, error: StateError, consequence: str) -> None:
-        if error.message not in self._told or consequence:
-            self._told.add(error.message)
-            self.warn(" ".join(part for part in (consequence, error.message, error.hint) if part))
+        known = error.message in self._told
+        self._told.add(error.message)
+        if said := " ".join(filter(None, (consequence,) if known else (consequence, error.message, error.hint))):
+            self.warn(said)
 
 
 def _to_standard_error(sentence: str) -> None:
     click.echo(sentence, err=True)
 
 
+def one_folder(_context: click.Context, _parameter: click.Parameter, folder: Path | None) -> Path | None:
+    """Refuse the home of a user who does not exist."""
+    try:
+        return folder.expanduser() if folder else None
+    except RuntimeError:
+        sentence = _("'{name}' is the home of no user of this machine.")
+        raise click.BadParameter(sentence.format(name=clean(str(folder), 80))) from None
+
+
 def one_language(_context: click.Context, _parameter: click.Parameter, name: str | None) -> str:
-    """Return `en` or `zh` for a name of either, the locale's language for none."""
-    if not name:
-        return from_locale()
-    known = recognised(name)
-    if known is None:
+    """Refuse what is no language of ours; return the one that was chosen before anything was parsed."""
+    if name and recognised(name) is None:
         sentence = _("'{name}' is none of {names}.")
         raise click.BadParameter(sentence.format(name=clean(name, 80), names=_(", ").join(LANGUAGES)))
-    return known
+    return current()
 
 
 class KataGroup(SpokenGroup):
@@ -191,7 +262,9 @@ class KataGroup(SpokenGroup):
     def main(self, args: Sequence[str] | None = None, *others: Any, **kwargs: Any) -> Any:
         """Make the streams safe and choose the language before anything, a help page too, is written."""
         make_streams_safe()
-        speak(sys.argv[1:] if args is None else list(args))
+        unshown = speak(sys.argv[1:] if args is None else list(args))
+        if unshown and "_KATA_COMPLETE" not in os.environ:
+            _to_standard_error(unshown)
         return super().main(args, *others, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -251,11 +324,11 @@ def crash(error: Exception) -> KataError:
         traceback.print_exception(error)
     sentence = _("kata itself failed ({kind}: {text}). This is a bug, and not yours.")
     sentence = sentence.format(kind=type(error).__name__, text=clean(str(error), 300))
-    path = data_folder() / f"crash-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.txt"
     try:
+        path = data_folder() / f"crash-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(traceback.format_exception(error)), encoding="utf-8", errors="backslashreplace")
-    except OSError:
+    except (OSError, StateError):
         return KataError(sentence, _("KATA_DEBUG=1 shows where."))
     return KataError(sentence, _("The details are in {path}.").format(path=shown(path)))
 
@@ -266,8 +339,14 @@ def examples(*lines: str) -> str:
     return "\n".join(["\b", head, *(f"  {line}" for line in lines)])
 
 
-def kata_names(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the name of a kata in the shell."""
+def kata_names(
+    _context: click.Context, _parameter: click.Parameter, incomplete: str
+) -> "list[str] | list[CompletionItem]":
+    """Complete the name of a kata in the shell, or the path of its file."""
+    if os.sep in incomplete:
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only a shell asks
+
+        return [CompletionItem(incomplete, type="file")]
     try:
         return [kata_id for kata_id in catalog.katas() if kata_id.startswith(incomplete)]
     except KataError:

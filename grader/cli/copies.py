@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.cli.base import Target
-from grader.errors import UsageError
+from grader.errors import NotUtf8, UsageError
 from grader.workspace import read_answer
 
 Report = dict[str, Any]
@@ -33,8 +33,13 @@ class Copies:
     """All answers that say the same about the same; ``unread`` tells why a file has no text, and stands alone."""
 
     answers: list[Answer]
-    source: str
+    source: str | bytes
     unread: UsageError | None = None
+
+    @property
+    def is_source(self) -> bool:
+        """Whether there is a version to keep: a file that is no text is one, too."""
+        return self.unread is None or isinstance(self.unread, NotUtf8)
 
     @property
     def first(self) -> Answer:
@@ -48,6 +53,8 @@ def grouped(answers: Iterable[Answer]) -> list[Copies]:
     for answer in answers:
         try:
             source = read_answer(answer.path)
+        except NotUtf8 as error:
+            groups[answer.path, len(groups)] = Copies([answer], error.data, error)
         except UsageError as error:
             groups[answer.path, len(groups)] = Copies([answer], "", error)
         else:

@@ -65,9 +65,10 @@ def start_command(app: App, *, kata: str, edit: bool, debug: bool, bugs: int | N
 
     A file that is there already is left as it is.
     """
+    target = app.target(kata, debug=debug)
+    chosen, debug = catalog.find(target.kata), target.debug
     if not debug and (bugs is not None or seed is not None):
         raise click.UsageError(_("--bugs and --seed go with --debug."))
-    chosen = catalog.find(kata)
     if debug:
         _start_debugging(app, chosen, bugs, seed)
     else:
@@ -80,7 +81,7 @@ def start_command(app: App, *, kata: str, edit: bool, debug: bool, bugs: int | N
 
 def begin(app: App, chosen: catalog.Kata, screen: "Console") -> None:
     """Write the file of a kata, make it the current one, show the task."""
-    from grader.show.console import markdown, next_step, say  # noqa: PLC0415 - rich is for people
+    from grader.show.console import heading, markdown, next_step, say  # noqa: PLC0415 - rich is for people
 
     brief = chosen.brief(app.lang)
     path = app.workspace.path(chosen.id)
@@ -90,6 +91,8 @@ def begin(app: App, chosen: catalog.Kata, screen: "Console") -> None:
         None,
         _("{kata} could not be made the current kata; name it in each command.").format(kata=chosen.id),
     )
+    app.remember_workspace()
+    heading(screen, chosen.id)
     markdown(screen, brief)
     screen.print()
     if missing := catalog.open_needs(chosen, _passed(app.done())):
@@ -105,11 +108,13 @@ def begin(app: App, chosen: catalog.Kata, screen: "Console") -> None:
 
 def _start_debugging(app: App, chosen: catalog.Kata, bugs: int | None, seed: int | None) -> None:
     from grader.cli import debugging  # noqa: PLC0415 - only debug rounds need the banks
-    from grader.show.console import console, markdown, next_step, say  # noqa: PLC0415 - rich is for people
+    from grader.show.console import console, heading, markdown, next_step, say  # noqa: PLC0415 - rich is for people
 
     brief = chosen.brief(app.lang)
     said = debugging.begin(app, chosen, bugs, seed)
+    app.remember_workspace()
     screen = console()
+    heading(screen, catalog.typed(catalog.debug_round(chosen.id)))
     markdown(screen, brief)
     screen.print()
     for sentence in said:

@@ -10,6 +10,7 @@ from grader.errors import NoDebugRound
 from grader.language import _
 from grader.text import shown
 from grader.versions import Version, chosen, versions
+from grader.workspace import encoded
 
 
 @click.command(
@@ -23,9 +24,10 @@ from grader.versions import Version, chosen, versions
 @click.pass_obj
 def reset_command(app: App, kata: str | None, debug: bool) -> None:
     """Begin KATA anew: your file is moved into workspace/.attempts, the stub takes its place."""
-    target = app.target(kata, debug=debug)
+    target = app.touched(kata, debug=debug)
     path = shown(app.workspace.path(target.name))
     moved = app.workspace.reset(target.name, _beginning(app, target))
+    app.remember_workspace()
     if moved is None:
         click.echo(_("{path} is still as `kata start` wrote it.").format(path=path))
         return
@@ -61,24 +63,32 @@ def restore_command(
     target = app.target(kata, debug=debug)
     history = app.usable_history(_("Only the versions in the workspace are known."))
     known = versions(app.workspace, history, target.name)
+    if as_list:
+        _list(app, target, known, as_json=as_json)
+        return
+    version = chosen(known, app.workspace, target.name, attempt)
+    app.touch(target, named=bool(kata or debug))
+    path = shown(app.workspace.path(target.name))
+    moved = app.workspace.restore(target.name, version.read(), _beginning(app, target))
+    app.remember_workspace()
+    sentence = _("{path} is version {number} again.")
+    click.echo(sentence.format(path=path, number=version.number))
+    if moved:
+        click.echo(_("What was there is kept as {moved}.").format(moved=shown(moved)))
+
+
+def _list(app: App, target: Target, known: list[Version], *, as_json: bool) -> None:
     if as_json:
         listed = [_listed(version) for version in known]
         document = {"schema": 1, "kata": target.kata, "debugging": target.debug, "versions": listed}
         click.echo(json.dumps(document, indent=2))
         return
-    version = chosen(known, app.workspace, target.name, attempt)
-    if as_list:
-        from grader.show.attempts import versions as show_versions  # noqa: PLC0415 - rich is for people
-        from grader.show.console import console  # noqa: PLC0415
+    from grader.show.attempts import versions as show_versions  # noqa: PLC0415 - rich is for people
+    from grader.show.console import console  # noqa: PLC0415
 
-        show_versions(console(), target.typed, known)
-        return
-    path = shown(app.workspace.path(target.name))
-    moved = app.workspace.restore(target.name, version.read(), _beginning(app, target))
-    sentence = _("{path} is version {number} again.")
-    click.echo(sentence.format(path=path, number=version.number))
-    if moved:
-        click.echo(_("What was there is kept as {moved}.").format(moved=shown(moved)))
+    present = app.workspace.present(target.name)
+    here = [version.number for version in known if present is not None and encoded(version.read()) == present]
+    show_versions(console(), target.typed, known, here=here)
 
 
 def _beginning(app: App, target: Target) -> str:

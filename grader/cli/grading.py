@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader import catalog
-from grader.cli.attempt import EXIT_CODES, error_report, finished, graded, keep, page, record
+from grader.catalog import is_debug_round, kata_of
+from grader.cli.attempt import EXIT_CODES, error_report, finished, graded, keep, page, record, unreadable
 from grader.cli.base import App, KataCommand, Target, examples, kata_names
-from grader.errors import GraderFailed, NothingToReproduce
+from grader.cli.place import answered_by, is_own, is_path, is_same
+from grader.errors import GraderFailed, NothingToReproduce, NotUtf8
 from grader.language import _
 from grader.text import shown
 
@@ -37,6 +38,7 @@ def one_device(_context: click.Context, _parameter: click.Parameter, name: str) 
         "kata grade",
         "kata grade mha --case mask",
         "kata grade mha --debug",
+        "kata grade workspace/mha.py",
         "kata grade --file other/mha.py --json",
         "kata grade --all",
         "kata grade mha --file submissions/ --jobs 4 --json",
@@ -75,10 +77,14 @@ def grade_command(
 ) -> None:
     """Grade your answer to KATA; without KATA, what you worked on last: an answer or a debug round.
 
+    KATA is a name, or the path of its file. A file that is not in your workspace is graded and not recorded.
+
     Ends with 0 when the answer passed, 1 when it failed, 2 for wrong use, 3 when the grader itself failed; of many
     answers, the highest of these counts.
     """
     app: App = context.obj
+    if kata and not paths and _is_elsewhere(app, kata):
+        paths, kata = (Path(kata),), None
     if every and (kata or paths or debug):
         raise click.UsageError(_("--all takes no KATA, no --file and no --debug."))
     if jobs and not (every or paths):
@@ -91,31 +97,48 @@ def grade_command(
         context.exit(many.grade_many(app, answers, options))
     path = paths[0] if paths else None
     target = _target(app, kata, path, debug=debug)
-    source = app.answer(target.name, path)
-    filename = shown(path or app.workspace.path(target.name))
-
-    from grader.client import session  # noqa: PLC0415 - after the errors that cost nothing
-
-    request = session.Request(
-        kata=target.kata, source=source, filename=filename, seed=seed, case=case, device=device, lang=app.lang
-    )
+    own = path is None or is_same(path, app.any_workspace.path(target.name))
+    asked = {"seed": seed, "case": case, "device": device}
+    source, report = _grade(app, target, path, asked, own=own, named=bool(kata or path or debug))
+    report, planted = finished(app, target, report, whole=own and not case)
     try:
-        with session.open(stays=True) as grader:
-            # Torch is loading meanwhile.
-            keep(app, target.name, request, own=path is None)
-            from grader.show.progress import Progress  # noqa: PLC0415 - likewise
-
-            with Progress(target.kata) as progress:
-                report = graded(grader, request, progress)
-    except GraderFailed as error:
-        report = error_report(request, error)
-    report, planted = finished(app, target, report, whole=not case)
-    try:
-        _show(app, report, planted, whole=not case, as_json=as_json)
+        _show(app, report, planted, whole=not case, own=own, as_json=as_json)
     finally:
         # After the verdict, which must not wait for a disk; also when nobody reads it to its end (`| head`).
-        record(app, target.name, request, report)
+        if own:
+            record(app, target.name, source, report, whole=not case)
     context.exit(EXIT_CODES[report["verdict"]])
+
+
+def _grade(
+    app: App, target: Target, path: Path | None, asked: dict[str, Any], *, own: bool, named: bool
+) -> tuple[str | bytes, dict[str, Any]]:
+    """Grade one file; return what it holds, and the report. Of the learner's own, this version is kept first."""
+    unread: NotUtf8 | None = None
+    source: str | bytes
+    try:
+        source = app.answer(target.name, path)
+    except NotUtf8 as error:
+        source, unread = error.data, error
+    if own:
+        app.touch(target, named=named)
+        app.remember_workspace()
+        keep(app, target.name, source)
+    from grader.client import session  # noqa: PLC0415 - after the errors that cost nothing
+
+    filename = shown(path or app.workspace.path(target.name))
+    text = "" if isinstance(source, bytes) else source
+    request = session.Request(kata=target.kata, source=text, filename=filename, lang=app.lang, **asked)
+    if unread:
+        return source, unreadable(request, unread)
+    try:
+        with session.open(stays=True) as grader:
+            from grader.show.progress import Progress  # noqa: PLC0415 - torch is loading meanwhile
+
+            with Progress(target.kata) as progress:
+                return source, graded(grader, request, progress)
+    except GraderFailed as error:
+        return source, error_report(request, error)
 
 
 @click.command(
@@ -129,7 +152,7 @@ def grade_command(
 @click.pass_obj
 def repro_command(app: App, kata: str | None, debug: bool) -> None:
     """Write the smallest failing call of the last failed attempt as a script for a debugger."""
-    target = app.target(kata, debug=debug)
+    target = app.touched(kata, debug=debug)
     failed = [attempt for attempt in app.history.attempts(target.name) if attempt.verdict == "failed"]
     if not failed:
         sentence = _("No attempt at {kata} has failed, so there is nothing to reproduce.")
@@ -140,11 +163,12 @@ def repro_command(app: App, kata: str | None, debug: bool) -> None:
         hint = _("`kata grade` tells what failed: the file did not load, or the failure lies in no single call.")
         raise NothingToReproduce(sentence.format(kata=target.typed), hint)
 
-    from grader.show.console import console, next_step, say  # noqa: PLC0415 - rich is for people
+    from grader.show.console import console, heading, next_step, say  # noqa: PLC0415 - rich is for people
     from grader.show.times import moment  # noqa: PLC0415
 
     written, older = app.workspace.write_repro(target.kata, script)
     screen = console()
+    heading(screen, target.typed)
     if older:
         say(screen, _("The older script is now {path}.").format(path=shown(older)))
     sentence = _("{path} repeats the smallest failing call of the attempt of {moment}.")
@@ -161,17 +185,24 @@ def _target(app: App, kata: str | None, path: Path | None, *, debug: bool) -> Ta
 
 def _target_of(app: App, kata: str | None, path: Path, *, debug: bool) -> Target | None:
     if kata:
-        return Target(app.kata_id(kata), debug)
-    stem = path.stem.replace("_", "-")
-    named = stem.removesuffix("-debug")
-    return Target(named, debug or named != stem) if catalog.exists(named) else None
+        return app.target(kata, debug=debug)
+    answered = answered_by(path)
+    return Target(kata_of(answered), debug or is_debug_round(answered)) if answered else None
 
 
-def _show(app: App, report: dict[str, Any], planted: "Planted | None", *, whole: bool, as_json: bool) -> None:
+def _is_elsewhere(app: App, word: str) -> bool:
+    """Tell whether what was typed in the place of a kata is a file, or a folder, that is none of the learner's own."""
+    path = Path(word)
+    return is_path(word) and path.exists() and not is_own(path, app.any_workspace.folder)
+
+
+def _show(
+    app: App, report: dict[str, Any], planted: "Planted | None", *, whole: bool, own: bool, as_json: bool
+) -> None:
     if as_json:
         click.echo(json.dumps(report, indent=2))
         sys.stdout.flush()
         return
     from grader.show.console import console  # noqa: PLC0415 - rich is for people
 
-    page(app, report, planted, whole=whole)(console())
+    page(app, report, planted, whole=whole, own=own)(console())

@@ -5,29 +5,47 @@ import gettext
 import inspect
 import os
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import click
 
+from grader.cli.streams import encoding_without
 from grader.language import CATALOGUES, DOMAIN, _, from_locale, marked, recognised, use
 from grader.text import cells, lines
 
+SIMPLIFIED = "题这对错"
+"""Characters that an encoding for Chinese has, and one for traditional Chinese has not."""
 
-def speak(arguments: Sequence[str]) -> None:
-    """Choose the language before anything is parsed, so that what cannot be parsed is told in it."""
+
+def speak(arguments: Sequence[str]) -> str:
+    """Choose the language before anything is parsed, so that what cannot be parsed is told in it.
+
+    Returns what to say where it is not the one that was asked for: its characters cannot be written here.
+    """
     asked = (_value_of("--lang", arguments), os.environ.get("KATA_LANG", ""))
     lang = next(filter(None, map(recognised, asked)), from_locale())
+    # JSON has an escape for every character.
+    encoding = encoding_without(SIMPLIFIED) if lang == "zh" and "--json" not in arguments else ""
+    lang = "en" if encoding else lang
     use(lang)
+    unshown = ""
+    if encoding:
+        sentence = _(
+            "{encoding} has no simplified Chinese, so kata speaks English; PYTHONIOENCODING=utf-8 changes that."
+        )
+        unshown = sentence.format(encoding=encoding)
     if lang == "en":
         gettext.textdomain("messages")
-        return
+        return unshown
     # click asks gettext for its sentences; ours come from the catalogue that has them as well.
     gettext.bindtextdomain(DOMAIN, CATALOGUES)
     gettext.textdomain(DOMAIN)
     os.environ["LANGUAGE"] = lang
+    return ""
 
 
 def _value_of(option: str, arguments: Sequence[str]) -> str:
-    for word, following in zip(arguments, (*arguments[1:], ""), strict=True):
+    for word, following in pairwise((*arguments, "")):
         if word == option:
             return following
         if word.startswith(f"{option}="):
@@ -102,6 +120,11 @@ class Spoken(click.Command):
 
 class SpokenGroup(Spoken, click.Group):
     """A group of such commands."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Show the help where nothing is asked for."""
+        asked = args or ctx.resilient_parsing
+        return super().parse_args(ctx, args if asked else ctx.help_option_names[:1])
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options and the commands."""

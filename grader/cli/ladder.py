@@ -6,13 +6,16 @@ import click
 
 from grader import catalog
 from grader.cli.base import App, KataCommand, Target, examples, kata_names
-from grader.errors import NotPassedYet
+from grader.errors import NotPassedYet, UsageError
 from grader.history import History, Summary
 from grader.language import _
 from grader.text import clean, shown
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+MOST_LINES = 2000
+"""So many lines of an answer are compared with the solution: the time grows with their square."""
 
 
 @click.command(
@@ -30,23 +33,22 @@ def hint_command(app: App, kata: str | None, debug: bool) -> None:
     After a failed grading that named a mistake, the hint that helps against it comes first; else each goes one step
     further.
     """
-    target = app.target(kata, debug=debug)
-    catalog.find(target.kata)
+    target = app.touched(kata, debug=debug)
     from grader.show.console import console  # noqa: PLC0415 - rich is for people
 
     show_hint(app, target, console())
 
 
-def show_hint(app: App, target: Target, screen: "Console") -> None:
-    """Take the next hint and show it."""
+def show_hint(app: App, target: Target, screen: "Console") -> bool:
+    """Take the next hint and show it; tell whether there is one after it."""
+    from grader.show.console import heading  # noqa: PLC0415 - rich is for people
+
     chosen = catalog.find(target.kata)
-    if target.debug:
-        _debug_hint(app, chosen, screen)
-    else:
-        _hint(app, chosen, screen)
+    heading(screen, target.typed)
+    return (_debug_hint if target.debug else _hint)(app, chosen, screen)
 
 
-def _hint(app: App, chosen: catalog.Kata, screen: "Console") -> None:
+def _hint(app: App, chosen: catalog.Kata, screen: "Console") -> bool:
     from grader.show.console import markdown, next_step, say  # noqa: PLC0415 - rich is for people
 
     rungs = chosen.hints(app.lang)
@@ -69,11 +71,13 @@ def _hint(app: App, chosen: catalog.Kata, screen: "Console") -> None:
     for heading, text in rungs if number is None else rungs[number - 1 : number]:
         markdown(screen, f"## {heading}\n\n{text}")
         screen.print()
-    if not set(order) - taken:
+    another = bool(set(order) - taken)
+    if not another:
         next_step(screen, _("`kata solution {kata} --give-up` shows the solution.").format(kata=chosen.id))
     else:
         sentence = _("hint {number} of {count}; `kata hint {kata}` shows the next one.")
         next_step(screen, sentence.format(number=number, count=len(rungs), kata=chosen.id))
+    return another
 
 
 def _fitting(history: History, kata_id: str) -> tuple[int, str]:
@@ -86,7 +90,7 @@ def _fitting(history: History, kata_id: str) -> tuple[int, str]:
     return (mistakes[0].get("hint", 0), mistakes[0]["title"]) if mistakes else (0, "")
 
 
-def _debug_hint(app: App, chosen: catalog.Kata, screen: "Console") -> None:
+def _debug_hint(app: App, chosen: catalog.Kata, screen: "Console") -> bool:
     from grader.cli import debugging  # noqa: PLC0415 - only debug rounds need the banks
     from grader.show.console import markdown, next_step, say  # noqa: PLC0415 - rich is for people
 
@@ -101,6 +105,7 @@ def _debug_hint(app: App, chosen: catalog.Kata, screen: "Console") -> None:
     else:
         sentence = _("`kata solution {kata} --debug --give-up` shows what was planted.")
         next_step(screen, sentence.format(kata=chosen.id))
+    return hint is not None and hint.another
 
 
 @click.command(
@@ -116,37 +121,56 @@ def _debug_hint(app: App, chosen: catalog.Kata, screen: "Console") -> None:
 @click.pass_obj
 def solution_command(app: App, kata: str | None, *, give_up: bool, diff: bool, debug: bool) -> None:
     """Show the model answer to KATA, once you have passed it."""
-    target = app.target(kata, debug=debug)
+    target = app.touched(kata, debug=debug)
     chosen = catalog.find(target.kata)
     if target.debug:
-        _show_planted(app, chosen, app.answer(target.name) if diff else None, give_up=give_up)
+        _show_planted(app, target, _comparable(app, target) if diff else None, give_up=give_up)
         return
-    from grader.show.console import console, difference, python  # noqa: PLC0415 - rich is for people
+    from grader.show.console import console, difference, heading, python  # noqa: PLC0415 - rich is for people
 
     passed = app.done().get(chosen.id, Summary()).passed
     if not passed and not give_up:
         raise NotPassedYet(chosen.id)
-    answer = app.answer(chosen.id) if diff else ""
+    answer = _comparable(app, target) if diff else ""
     app.ask(
         lambda history: history.reveal(chosen.id, gave_up=not passed),
         None,
         _("That the solution was shown could not be noted."),
     )
+    screen = console()
     if diff:
         path = shown(app.workspace.path(chosen.id))
-        difference(console(), answer, chosen.reference(), (path, _("solution")))
-    else:
-        python(console(), chosen.reference())
+        difference(screen, answer, chosen.reference(), (path, _("solution")))
+        return
+    if screen.is_terminal:  # in a pipe it is a file
+        heading(screen, chosen.id)
+    python(screen, chosen.reference())
 
 
-def _show_planted(app: App, chosen: catalog.Kata, answer: str | None, *, give_up: bool) -> None:
+def _comparable(app: App, target: Target) -> str:
+    """Return the text of the learner's file. Raises UsageError where a comparison would take minutes."""
+    answer = app.answer(target.name)
+    count = len(answer.splitlines())
+    if count > MOST_LINES:
+        sentence = _("{path} has {count} lines; a comparison stops at {most}.")
+        path = shown(app.workspace.path(target.name))
+        raise UsageError(
+            sentence.format(path=path, count=count, most=MOST_LINES),
+            _("`kata solution {kata}` shows the solution.").format(kata=target.typed),
+        )
+    return answer
+
+
+def _show_planted(app: App, target: Target, answer: str | None, *, give_up: bool) -> None:
     from grader.cli import debugging  # noqa: PLC0415 - as above
-    from grader.show.console import console, difference  # noqa: PLC0415 - rich is for people
+    from grader.show.console import console, difference, heading  # noqa: PLC0415 - rich is for people
     from grader.show.debugging import reveal  # noqa: PLC0415
 
-    planted = debugging.revealed(app, chosen, give_up=give_up)
+    planted = debugging.revealed(app, catalog.find(target.kata), give_up=give_up)
+    screen = console()
     if answer is None:
-        reveal(console(), planted, app.lang)
+        heading(screen, target.typed)
+        reveal(screen, planted, app.lang)
     else:
-        path = shown(app.workspace.path(catalog.debug_round(chosen.id)))
-        difference(console(), answer, planted.sound, (path, _("solution")))
+        path = shown(app.workspace.path(target.name))
+        difference(screen, answer, planted.sound, (path, _("solution")))

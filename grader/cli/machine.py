@@ -36,7 +36,7 @@ def doctor_command(context: click.Context, as_json: bool) -> None:
         "platform": platform.platform(),
         **_probed(app.lang),
         "state": _state(app),
-        "workspace": _workspace(app.workspace.folder),
+        "workspace": _workspace(app.any_workspace.folder),
     }
     if as_json:
         click.echo(json.dumps(found, indent=2))
@@ -60,12 +60,14 @@ def _probed(lang: str) -> dict[str, Any]:
 
 
 def _state(app: App) -> dict[str, Any]:
-    path = str(data_folder() / "history.db")
+    path = os.environ.get("KATA_HOME", "")
     try:
+        path = str(data_folder() / "history.db")
         history = app.history
         attempts = sum(summary.attempts for summary in history.summaries().values())
     except StateError as error:
-        return {"path": path, "problems": [error.message], "attempts": 0}
+        app.heard(error)
+        return {"path": path, "problems": [error.in_one_line()], "attempts": 0}
     problems = history.problems()
     if history.read_only:
         problems.append(_("it is read-only, so nothing new is recorded"))
@@ -78,4 +80,8 @@ def _workspace(folder: Path) -> dict[str, Any]:
         problem = _("a file is in the place of the folder")
     elif folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
         problem = _("you have no permission to write there")
-    return {"path": str(folder.absolute()), "exists": folder.is_dir(), "problem": problem}
+    try:
+        path = folder.absolute()
+    except OSError:  # somebody has removed the folder that one stands in
+        path, problem = folder, _("the folder that you are in is gone")
+    return {"path": str(path), "exists": folder.is_dir(), "problem": problem}

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader import catalog
-from grader.cli.attempt import EXIT_CODES, error_report, finished, graded, keep, record
+from grader.cli.attempt import EXIT_CODES, error_report, finished, graded, keep, record, unreadable
 from grader.cli.base import App, Target
 from grader.cli.copies import Answer, Copies, grouped, told_of
-from grader.errors import GraderFailed, UsageError
+from grader.cli.place import answered_by, is_same
+from grader.errors import GraderFailed, NotUtf8, UsageError
 from grader.language import _
 from grader.seeds import fresh_seed
 from grader.text import shown
@@ -43,7 +44,7 @@ class Outcome:
     """What came of an answer; the code is the one that `kata grade` would have ended with for it alone."""
 
     answer: Answer
-    request: "session.Request"
+    source: str | bytes
     report: Report
     code: int
 
@@ -70,15 +71,16 @@ def given(app: App, files: Sequence[Path], target_of: Callable[[Path], Target | 
                 _("The name of {path} is not that of a kata.").format(path=shown(path)),
                 _("`kata grade KATA --file ...` says what all of them answer."),
             )
-        answers.append(Answer(path, target, own=_is_same(path, app.workspace.path(target.name))))
+        answers.append(Answer(path, target, own=is_same(path, app.any_workspace.path(target.name))))
     return answers
 
 
 def grade_many(app: App, answers: Sequence[Answer], options: Options) -> int:
     """Grade all of them, show each as soon as it is done or all in the end, and return the highest of their codes."""
+    texts = grouped(answers)
+    _keep_first(app, texts)
     from grader.client import session  # noqa: PLC0415 - after the errors that cost nothing
 
-    texts = grouped(answers)
     jobs = min(options.jobs or _cores(), len(texts))
     options = replace(options, seed=fresh_seed() if options.seed is None else options.seed)
     with session.open() as grader:
@@ -117,7 +119,7 @@ def _outcomes(app: App, grader: "session.Session", copies: Copies, options: Opti
     target = copies.first.target
     request = session.Request(
         kata=target.kata,
-        source=copies.source,
+        source="" if isinstance(copies.source, bytes) else copies.source,
         filename=shown(copies.first.path),
         seed=options.seed,
         case=options.case,
@@ -129,15 +131,14 @@ def _outcomes(app: App, grader: "session.Session", copies: Copies, options: Opti
             raise copies.unread
         report = graded(grader, request, many=True)
         code = EXIT_CODES[report["verdict"]]
+    except NotUtf8 as error:
+        report, code = unreadable(request, error), EXIT_CODES["failed"]
     except UsageError as error:
         report, code = error_report(request, error) | {"verdict": "failed"}, error.exit_code
     except GraderFailed as error:
         report, code = error_report(request, error), EXIT_CODES["error"]
-    outcomes = [Outcome(copies.first, request, report, code)]
-    for answer in copies.answers[1:]:
-        own = replace(request, filename=shown(answer.path))
-        outcomes.append(Outcome(answer, own, told_of(report, own.filename), code))
-    return outcomes
+    others = [Outcome(one, copies.source, told_of(report, shown(one.path)), code) for one in copies.answers[1:]]
+    return [Outcome(copies.first, copies.source, report, code), *others]
 
 
 def _settled(app: App, found: Outcome, options: Options) -> Outcome:
@@ -145,35 +146,42 @@ def _settled(app: App, found: Outcome, options: Options) -> Outcome:
     answer, whole = found.answer, not options.case
     report, _planted = finished(app, answer.target, found.report, whole=whole)
     if answer.own and found.code != UsageError.exit_code:
-        keep(app, answer.target.name, found.request, own=True)
-        record(app, answer.target.name, found.request, report)
-    return Outcome(answer, found.request, report, found.code)
+        record(app, answer.target.name, found.source, report, whole=whole)
+    return Outcome(answer, found.source, report, found.code)
+
+
+def _keep_first(app: App, texts: Sequence[Copies]) -> None:
+    """Keep the learner's own versions before any is graded, and remember whose workspace it is."""
+    own = [(answer, copies.source) for copies in texts for answer in copies.answers if answer.own and copies.is_source]
+    for answer, source in own:
+        keep(app, answer.target.name, source)
+    if own:
+        app.remember_workspace()
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """Yield a file itself, or the Python files in a folder and below: none that is hidden or that only Python needs."""
+    """Yield a file itself, or the Python files in a folder and below: none that is no answer."""
     if not path.is_dir():
         yield path
         return
     found = []
     for folder, below, names in os.walk(path):
         below[:] = [name for name in below if not name.startswith((".", "__"))]
-        found += [Path(folder, name) for name in names if name.endswith(".py") and not name.startswith((".", "__"))]
+        found += [Path(folder, name) for name in names if name.endswith(".py") and not _is_no_answer(name)]
     if not found:
         raise UsageError(_("There is no Python file in {folder}.").format(folder=shown(path)))
     yield from sorted(found)
 
 
+def _is_no_answer(name: str) -> bool:
+    """Tell whether a file is hidden, Python's own, or a script of `kata repro`."""
+    script = name.removeprefix("repro_")
+    return name.startswith((".", "__")) or (script != name and answered_by(Path(script)) is not None)
+
+
 def _cores() -> int:
     # A container or `taskset` may leave us fewer than the machine has.
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _is_same(path: Path, other: Path) -> bool:
-    try:
-        return path.samefile(other)
-    except OSError:
-        return False
 
 
 def _print(report: Report) -> None:

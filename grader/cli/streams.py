@@ -20,6 +20,16 @@ def _in_plain_characters(error: UnicodeError) -> tuple[str, int]:
     return "".join(_PLAIN.get(character, "?") for character in part), error.end
 
 
+def encoding_without(text: str) -> str:
+    """Return the name of the output's encoding where it does not have these characters, "" where it does."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return encoding
+    return ""
+
+
 def make_streams_safe() -> None:
     """Let no character end the program: what the output's encoding does not have is replaced."""
     codecs.register_error("kata-plain", _in_plain_characters)

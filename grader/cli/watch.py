@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,17 +12,18 @@ import click
 
 from grader import catalog
 from grader.catalog import Kata
-from grader.cli.attempt import error_report, finished, graded, keep, page, record
+from grader.cli.attempt import error_report, finished, graded, keep, page, record, unreadable
 from grader.cli.base import App, KataCommand, Target, examples, kata_names
 from grader.cli.grading import one_device
-from grader.errors import BadAnswerFile, KataError, NoSuchFile, UsageError
+from grader.errors import BadAnswerFile, KataError, NoSuchFile, NotUtf8, UsageError
 from grader.history import Summary
 from grader.language import _
 from grader.text import shown
-from grader.watch.eye import Blind, Eye, Gone, Saved, Sight
+from grader.watch.eye import Blind, Eye, Gone, Saved, Sight, Unreadable
 from grader.watch.keyboard import Keyboard
 from grader.watch.mailbox import Mailbox
 from grader.watch.signals import Signals
+from grader.workspace import digest
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -80,8 +81,10 @@ def watch_command(app: App, *, kata: str | None, case: str, device: str, seed: i
     On a terminal the verdict is drawn anew each time, and h shows a hint, n begins the next kata, f unfolds a long page
     and q ends the watch. In a pipe each verdict is a line.
     """
-    target = app.target(kata, debug=debug)
-    app.answer(target.name)
+    target = app.touched(kata, debug=debug)
+    with suppress(NotUtf8):  # a version like any other, which fails
+        app.answer(target.name)
+    app.remember_workspace()
     with ExitStack() as opened:
         Watch(app, target, Options(case, device, seed), opened).run()
 
@@ -101,7 +104,7 @@ class Watch:
         self._told_again: Job | None = None
         self._judged = ""
         self._page: Draw | None = None
-        self._passed = self._true = False
+        self._passed = self._true = self._leafing = False
         self._over = False
         self._mail: Mailbox[Seen | News | Resized | Continued] = opened.enter_context(Mailbox())
         self._worker = worker.Worker(graded, self._mail.post)
@@ -142,7 +145,7 @@ class Watch:
     def _look_at(self, target: Target) -> None:
         self._look_away()
         self._worker.withdraw()
-        self._target, self._job, self._judged, self._page = target, None, "", None
+        self._target, self._job, self._judged, self._page, self._leafing = target, None, "", None, False
         self._passed = self._app.done().get(target.name, Summary()).passed
         path = self._app.workspace.path(target.name)
         self._display.about(target.typed, shown(path))
@@ -174,6 +177,9 @@ class Watch:
         if isinstance(sight, Saved):
             self._grade(sight)
             return
+        if isinstance(sight, Unreadable) and isinstance(sight.error, NotUtf8):
+            self._fail(sight.error)
+            return
         self._job, self._true = None, False
         self._worker.withdraw()
         path = Path(shown(self._app.workspace.path(self._target.name)))
@@ -192,32 +198,43 @@ class Watch:
             return
         if self._judged == saved.digest and self._page:
             # Gone and back, or changed back while the change was graded: its verdict is known.
-            self._job, self._true = None, True
+            self._job, self._true, self._leafing = None, True, False
             self._worker.withdraw()
             self._display.tell(_("as graded before"), self._page, self._keys())
             return
         if not self._judged and not self._job and saved.source == self._beginning():
             self._wait_for_a_beginning()
             return
-        self._job, self._true = self._asked(saved), False
+        self._job, self._true = self._asked(saved.source, saved.digest), False
+        keep(self._app, self._job.name, saved.source)
         self._worker.submit(self._job)
         self._display.checking()
 
-    def _asked(self, saved: Saved) -> "Job":
+    def _fail(self, error: NotUtf8) -> None:
+        """Show what fails without being graded."""
+        text = digest(error.data)
+        if self._judged == text and self._true and not self._job:
+            return
+        self._worker.withdraw()
+        job = self._asked("", text)
+        keep(self._app, job.name, error.data)
+        self._show(job, unreadable(job.request, error), error.data)
+
+    def _asked(self, source: str, text: str) -> "Job":
         from grader.client import session  # noqa: PLC0415 - it is there long since
         from grader.watch.worker import Job  # noqa: PLC0415 - likewise
 
         target, options = self._target, self._options
         request = session.Request(
             kata=target.kata,
-            source=saved.source,
+            source=source,
             filename=shown(self._app.workspace.path(target.name)),
             seed=options.seed,
             case=options.case,
             device=options.device,
             lang=self._app.lang,
         )
-        return Job(target.name, saved.digest, request)
+        return Job(target.name, text, request)
 
     def _beginning(self) -> str:
         """Return the text that `kata start` writes: nobody has answered yet."""
@@ -246,19 +263,19 @@ class Watch:
         elif isinstance(news, Progress):
             self._display.progress(news.event)
         elif isinstance(news, Judged):
-            self._show(news.job, news.report)
+            self._show(news.job, news.report, news.job.request.source)
         elif isinstance(news, Broke):
             if isinstance(news.error, UsageError):
                 # A wish that cannot be fulfilled ends the watch.
                 raise news.error
-            self._show(news.job, error_report(news.job.request, news.error))
+            self._show(news.job, error_report(news.job.request, news.error), news.job.request.source)
         else:
             # Cancelled in the place of the one before it.
             self._worker.submit(news.job)
 
-    def _show(self, job: "Job", report: dict[str, object]) -> None:
+    def _show(self, job: "Job", report: dict[str, object], source: str | bytes) -> None:
         whole = not self._options.case
-        self._job, self._judged, self._true = None, job.digest, True
+        self._job, self._judged, self._true, self._leafing = None, job.digest, True, False
         report, planted = finished(self._app, self._target, report, whole=whole)
         self._passed |= whole and report["verdict"] == "passed"
         self._page = page(self._app, report, planted, whole=whole)
@@ -266,8 +283,7 @@ class Watch:
         if report["verdict"] == "error":
             self._judged = ""  # the same text may be graded again: it was not its fault
         # After the verdict, which must not wait for a disk.
-        keep(self._app, job.name, job.request, own=True)
-        record(self._app, job.name, job.request, report)
+        record(self._app, job.name, source, report, whole=whole)
 
     # --- keys
 
@@ -281,24 +297,28 @@ class Watch:
             self._over = True
         elif key == "h":
             self._hint()
-        elif key == "n":
-            self._next()
         elif key == "f":
             self._display.unfold()
+        elif key == "n" and not self._leafing:
+            self._next()
         elif self._page and self._true:
+            self._leafing = False
             self._display.leaf(self._page, self._keys())
 
     def _hint(self) -> None:
         from grader.cli.ladder import show_hint  # noqa: PLC0415 - only for those who ask
         from grader.show.watch import written  # noqa: PLC0415 - rich is for people
 
+        another: list[bool] = []
         try:
-            hint = written(lambda screen: show_hint(self._app, self._target, screen))
+            hint = written(lambda screen: another.append(show_hint(self._app, self._target, screen)))
         except KataError as error:
             self._display.note(error.in_one_line())
             return
-        back = [(_("any other key"), _("back"))] if self._page and self._true else []
-        self._display.leaf(hint, [("h", _("next hint")), *back])
+        self._leafing = bool(self._page and self._true)
+        back = [(_("any other key"), _("back"))] if self._leafing else []
+        more = [("h", _("next hint"))] if all(another) else []
+        self._display.leaf(hint, [*more, ("f", _("whole page")), *back])
 
     def _after(self) -> Kata | None:
         passed = {kata_id for kata_id, summary in self._app.done().items() if summary.passed}

@@ -1,18 +1,18 @@
 """What was done: all katas that were begun, the attempts at one, the versions that can be brought back."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.catalog import Kata, debug_round, typed
+from grader.catalog import Kata, debug_round, kata_of, typed
 from grader.history import Attempt, Summary
 from grader.language import _, plural
-from grader.show.console import next_step
+from grader.show.console import heading, next_step
 from grader.show.course import MEDIUM, debug_state, mark
-from grader.show.times import moment, since
+from grader.show.times import ago, moment
 from grader.versions import Version
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -35,12 +35,13 @@ def overview(
         next_step(console, _("`kata list` shows the katas, `kata start KATA` begins one."))
         return
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for head in ("", _("kata")):
-        table.add_column(head)
+    table.add_column("")
+    # An id is never cut: `--debug` and how far the round is go to the next line.
+    table.add_column(_("kata"), overflow="fold", min_width=max(len(kata_of(name)) for name in begun))
     for head in (_("attempts"), _("best"), _("hints")):
-        table.add_column(head, justify="right")
+        table.add_column(head, justify="right", no_wrap=True)
     if console.width >= MEDIUM:
-        table.add_column(_("last"))
+        table.add_column(_("last"), no_wrap=True)
     for kata_id in begun:
         summary = done[kata_id]
         best = "{}/{}".format(*summary.best) if summary.best[1] else ""
@@ -50,7 +51,7 @@ def overview(
         row: list[Text | str] = [mark(summary, here=kata_id == current), label, str(summary.attempts), best]
         row.append(str(summary.hints))
         if console.width >= MEDIUM:
-            row.append(_("{span} ago").format(span=since(summary.last)) if summary.last else "")
+            row.append(ago(summary.last) if summary.last else "")
         table.add_row(*row)
     console.print(table)
 
@@ -69,9 +70,9 @@ def attempts(
 
     `numbers` tells which version each graded text is, `state` how far its newest debug round is.
     """
-    console.print(Text(kata_id, style="bold"))
+    heading(console, kata_id)
     if started:
-        console.print(_("begun {moment}, {span} ago").format(moment=moment(started), span=since(started)))
+        console.print(_("begun {moment}, {ago}").format(moment=moment(started), ago=ago(started)))
     if state:
         console.print(_("debug round: {state}").format(state=debug_state(state)))
     if not gradings:
@@ -80,7 +81,7 @@ def attempts(
         return
     whole = [attempt for attempt in gradings if attempt.whole and attempt.total]
     if whole:
-        bars = sparkline(whole[-(console.width - 24) :])
+        bars = sparkline(whole[-max(8, console.width - 24) :])
         console.print(_("best {passed}/{total}").format(passed=summary.best[0], total=summary.best[1]) + f"  {bars}")
     if summary.hints:
         console.print(plural("{count} hint taken", "{count} hints taken", summary.hints).format(count=summary.hints))
@@ -98,19 +99,27 @@ def attempts(
     console.print(table)
 
 
-def versions(console: Console, kata_id: str, found: list[Version]) -> None:
-    """Show the versions of an answer that can be brought back."""
+def versions(console: Console, kata_id: str, found: list[Version], *, here: Collection[int]) -> None:
+    """Show the versions of an answer that can be brought back; `here` are those that the present file is."""
+    heading(console, kata_id)
+    if not found:
+        console.print(_("No earlier version has been kept yet."))
+        next_step(console, _("`kata grade` and `kata reset` keep one each time."))
+        return
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column(_("version"), justify="right")
-    table.add_column(_("when"))
+    table.add_column(_("when"), no_wrap=True)
     table.add_column("")
     table.add_column(_("cases"), justify="right")
+    table.add_column("")
     for version in found:
         outcome = _outcome(version.attempt) if version.attempt else Text(_("not graded"), style="dim")
         cases = _cases(version.attempt) if version.attempt else ""
-        table.add_row(str(version.number), moment(version.at), outcome, cases)
+        present = _("present") if version.number in here else ""
+        table.add_row(str(version.number), moment(version.at), outcome, cases, present)
     console.print(table)
-    next_step(console, _("`kata restore {kata} --attempt N` brings one back.").format(kata=kata_id))
+    if len(here) < len(found):
+        next_step(console, _("`kata restore {kata} --attempt N` brings one back.").format(kata=kata_id))
 
 
 def sparkline(gradings: list[Attempt]) -> str:

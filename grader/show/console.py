@@ -1,12 +1,15 @@
 """Where the tool's output goes: a terminal of any width, a pipe, a log, with or without colour."""
 
-from typing import Literal
+import shutil
+from typing import Final, Literal
 
 from rich.console import Console
 from rich.text import Text
 
 from grader.language import _
-from grader.text import clean
+from grader.text import cells, clean, lines
+
+NARROWEST: Final = 20
 
 
 def console(*, stderr: bool = False, plain: bool = False) -> Console:
@@ -15,7 +18,10 @@ def console(*, stderr: bool = False, plain: bool = False) -> Console:
     A ``plain`` one has no colours either.
     """
     colours: Literal["auto"] | None = None if plain else "auto"
-    return Console(stderr=stderr, color_system=colours, highlight=False, markup=False, emoji=False)
+    target = Console(stderr=stderr, color_system=colours, highlight=False, markup=False, emoji=False)
+    if target.width < NARROWEST:  # COLUMNS says something that is no width; 0 means that nobody knows it
+        target.width = max(NARROWEST, shutil.get_terminal_size().columns)
+    return target
 
 
 def markdown(target: Console, text: str) -> None:
@@ -40,7 +46,20 @@ def python(target: Console, text: str) -> None:
 
 def say(target: Console, sentence: str | Text) -> None:
     """Show a sentence; in a pipe it stays on one line, so that a path in it stays whole."""
-    target.print(sentence, soft_wrap=not target.is_terminal)
+    if not target.is_terminal:
+        target.print(sentence, soft_wrap=True)
+        return
+    text = Text(sentence) if isinstance(sentence, str) else sentence
+    if cells(text.plain) > len(text.plain):  # between Chinese characters a line may end anywhere
+        broken = "\n".join(line for part in text.plain.split("\n") for line in lines(part, target.width))
+        # What has a style of its own stands at the beginning, where nothing moves.
+        text = Text(broken, style=text.style, spans=text.spans)
+    target.print(text)
+
+
+def heading(target: Console, name: str) -> None:
+    """Begin a page with what it is about."""
+    say(target, Text(name, style="bold"))
 
 
 def next_step(target: Console, sentence: str) -> None:
@@ -52,10 +71,10 @@ def difference(target: Console, before: str, after: str, names: tuple[str, str])
     """Show what has to change from one source to another, as a unified diff."""
     from difflib import unified_diff  # noqa: PLC0415 - only for --diff
 
-    lines = list(unified_diff(before.splitlines(), after.splitlines(), *names, lineterm=""))
-    if not lines:
+    changes = list(unified_diff(before.splitlines(), after.splitlines(), *names, lineterm=""))
+    if not changes:
         say(target, _("The two files are the same."))
     styles = {"+": "green", "-": "red", "@": "cyan"}
-    for line in lines:
+    for line in changes:
         style = "bold" if line.startswith(("+++ ", "--- ")) else styles.get(line[:1], "")
         target.print(Text(clean(line), style=style), soft_wrap=True)

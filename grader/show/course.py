@@ -13,8 +13,13 @@ from grader.show.console import next_step
 
 WIDE = 76
 MEDIUM = 56
-PLACES = 18
+FOR_MINUTES = 17
 """Columns of the mark, the minutes and the gaps between."""
+FOR_NEEDS = 45
+"""The same with what most katas build on."""
+FOR_LEVEL = 9
+LEVELS = 90
+"""From here on there is room for the level besides."""
 NOTHING = Summary()
 
 
@@ -31,9 +36,8 @@ def course(
     """Show katas by track, with a mark for the passed, the begun and the current one."""
     # Lines put together by hand: a table of rich costs more time than all the rest of this command.
     names = max(map(len, katas), default=0)
-    beside = names + (36 if console.width >= WIDE else 17)
     longest = max((cell_len(kata.title[lang]) for kata in katas.values()), default=0)
-    titles = min(longest, max(10, console.width - beside)) if console.width >= MEDIUM else 0
+    titles = min(longest, _for_titles(console.width, names))
     page = Text()
     for track, title in TRACKS.items():
         members = [kata for kata in katas.values() if kata.track == track]
@@ -41,19 +45,20 @@ def course(
             continue
         page.append(f"{track} · {title[lang]}\n", "bold")
         for kata in members:
-            page.append_text(mark(done.get(kata.id, NOTHING), here=kata.id == current))
-            page.append(f"  {kata.id:{names}}", "bold" if kata.id == current else "")
+            line = mark(done.get(kata.id, NOTHING), here=kata.id == current)
+            line.append(f"  {kata.id:{names}}", "bold" if kata.id == current else "")
             if titles:
                 shown = Text(f"  {kata.title[lang]}")
                 shown.truncate(titles + 2, overflow="ellipsis", pad=True)
-                page.append_text(shown)
-            page.append(f"  {_('{count} min').format(count=kata.minutes):>7}")
+                line.append_text(shown)
+            line.append(f"  {_('{count} min').format(count=kata.minutes):>7}")
             if console.width >= WIDE:
-                level = _("level {level}").format(level=kata.difficulty)
-                needs = _needs(kata, done)
-                fits = names + titles + cell_len(level + needs) + PLACES <= console.width
-                state = _state(done.get(kata.id, NOTHING)) or (needs if fits else "")
-                page.append(f"  {level}  {state}".rstrip())
+                level = f"  {_('level {level}').format(level=kata.difficulty)}" if console.width >= LEVELS else ""
+                line.append(f"{level}  ")
+                room = console.width - cell_len(line.plain)
+                line.append(_state(done.get(kata.id, NOTHING), room) or _needs(kata, done, room))
+            line.rstrip()
+            page.append_text(line)
             page.append("\n")
         page.append("\n")
     passed = sum(done[kata_id].passed for kata_id in katas if kata_id in done)
@@ -79,15 +84,30 @@ def mark(summary: Summary, *, here: bool) -> Text:
     return pointer.append("○" if summary.attempts else " ", "yellow")
 
 
-def _needs(kata: Kata, done: Mapping[str, Summary]) -> str:
-    """Name the katas that it builds on and that are not passed yet."""
+def _for_titles(width: int, names: int) -> int:
+    """Return how many columns are left for titles beside all else that a line has."""
+    if width >= WIDE:
+        return max(12, width - names - FOR_NEEDS - (FOR_LEVEL if width >= LEVELS else 0))
+    return max(10, width - names - FOR_MINUTES) if width >= MEDIUM else 0
+
+
+def _needs(kata: Kata, done: Mapping[str, Summary], room: int) -> str:
+    """Name the katas that it builds on and that are not passed yet, as many as there is room for."""
     before = [name for name in kata.needs if not done.get(name, NOTHING).passed]
-    return _("after {katas}").format(katas=_(", ").join(before)) if before else ""
+    for count in range(len(before), 0, -1):
+        names = [*before[:count], *(["…"] if before[count:] else [])]
+        said = _("after {katas}").format(katas=_(", ").join(names))
+        if cell_len(said) <= room:
+            return said
+    return ""
 
 
-def _state(summary: Summary) -> str:
+def _state(summary: Summary, room: int) -> str:
+    said = ""
     if summary.passed:
-        return _("after giving up") if summary.gave_up else _("passed")
-    if summary.gave_up:
-        return _("gave up")
-    return _("best {passed}/{total}").format(passed=summary.best[0], total=summary.best[1]) if summary.best[1] else ""
+        said = _("after giving up") if summary.gave_up else _("passed")
+    elif summary.gave_up:
+        said = _("gave up")
+    elif summary.best[1]:
+        said = _("best {passed}/{total}").format(passed=summary.best[0], total=summary.best[1])
+    return said if cell_len(said) <= room else ""

@@ -14,11 +14,15 @@ def moment(at: datetime) -> str:
     return f"{at.astimezone():%Y-%m-%d %H:%M}"
 
 
-def since(at: datetime) -> str:
+def ago(at: datetime) -> str:
     """Return how long ago a moment was, in the one unit that fits."""
     seconds = max(0, int((datetime.now(UTC) - at).total_seconds()))
     if seconds < MINUTE:
-        return _("less than a minute")
+        return _("just now")
+    return _("{span} ago").format(span=_span(seconds))
+
+
+def _span(seconds: int) -> str:
     if seconds < HOUR:
         return _("{count} min").format(count=seconds // MINUTE)
     if seconds < DAY:

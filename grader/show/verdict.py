@@ -1,6 +1,6 @@
 """A report as a learner reads it: facts first, then the diagnosis, then a nudge."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from rich.console import Console, RenderableType
@@ -9,7 +9,7 @@ from rich.text import Text
 
 from grader.catalog import debug_round, typed
 from grader.language import _, plural
-from grader.show.console import next_step
+from grader.show.console import next_step, say
 from grader.text import cells, clean, lines
 
 FAILURES = ("failed", "timeout", "crashed")
@@ -21,14 +21,17 @@ Report = dict[str, Any]
 Case = dict[str, Any]
 
 
-def verdict(console: Console, report: Report, *, whole: bool, then: str) -> None:
-    """Show a report; `whole` is false where only some cases were chosen, `then` is the next step after a pass."""
+def verdict(console: Console, report: Report, *, whole: bool, then: str, own: bool = True) -> None:
+    """Show a report; `whole` is false where only some cases were chosen, `then` is the next step after a pass.
+
+    Of a file that is not the learner's own nothing is recorded, which is said in the place of the next step.
+    """
     if report["verdict"] == "error":
         _error(console, report)
     elif report["verdict"] == "passed":
-        _passed(console, report, whole=whole, then=then)
+        _passed(console, report, whole=whole, then=then, own=own)
     else:
-        _failed(console, report)
+        _failed(console, report, own=own)
 
 
 def head(report: Report, *, whole: bool = True) -> str:
@@ -49,12 +52,13 @@ def head(report: Report, *, whole: bool = True) -> str:
 
 
 def _error(console: Console, report: Report) -> None:
-    console.print(Text.assemble(("! ", "bold yellow"), _("The grader itself failed, not your answer.")))
+    console.print(Text.assemble(("! ", "bold yellow"), (head(report), "bold")))
+    _paragraph(console, _("The grader itself failed, not your answer."))
     _paragraph(console, report["message"])
     console.print(_("Your file is as it was."))
 
 
-def _passed(console: Console, report: Report, *, whole: bool, then: str) -> None:
+def _passed(console: Console, report: Report, *, whole: bool, then: str, own: bool) -> None:
     console.print(Text.assemble(("✓ ", "bold green"), (head(report, whole=whole), "bold")))
     families = " · ".join(f"{name} {_fraction(counts)}" for name, counts in report["families"].items())
     _indented(console, Text(families, style="dim"), 2)
@@ -62,11 +66,18 @@ def _passed(console: Console, report: Report, *, whole: bool, then: str) -> None
         _indented(console, Text(reason, style="yellow"), 2)
     _printed(console, report)
     _footer(console, report)
-    if then:
+    if not own:
+        _not_recorded(console, report)
+    elif then:
         next_step(console, then)
 
 
-def _failed(console: Console, report: Report) -> None:
+def _not_recorded(console: Console, report: Report) -> None:
+    sentence = _("Graded, not recorded: {file} is not in your workspace.")
+    say(console, Text(sentence.format(file=clean(report["file"])), style="yellow"))
+
+
+def _failed(console: Console, report: Report, *, own: bool) -> None:
     cases = report["cases"]
     failures = [case for case in cases if case["outcome"] in FAILURES]
     console.print(Text.assemble(("✗ ", "bold red"), (head(report), "bold")))
@@ -75,11 +86,16 @@ def _failed(console: Console, report: Report) -> None:
         _paragraph(console, report["message"])
     elif failures:
         console.print(_families(report))
+        for reason in skipped(report["cases"], only=_shared(report)):
+            _indented(console, Text(reason, style="yellow"), 2)
         console.print()
         _explained(console, report, failures)
     _printed(console, report)
     _footer(console, report)
-    next_step(console, _("`kata hint {kata}` goes a step further.").format(kata=_name(report)))
+    if own:
+        next_step(console, _("`kata hint {kata}` goes a step further.").format(kata=_name(report)))
+    else:
+        _not_recorded(console, report)
 
 
 def _name(report: Report) -> str:
@@ -96,10 +112,19 @@ def _families(report: Report) -> Table:
         elif counts["passed"] < counts["total"]:
             mark, style = "○", "yellow"
         row: list[RenderableType] = ["", Text(mark, style=style), clean(name), Text(_fraction(counts), justify="right")]
-        if notes := skipped(cases):
+        if notes := skipped(cases, briefly=_shared(report)):
             row.append(_("; ").join(notes))
         table.add_row(*row)
     return table
+
+
+def _shared(report: Report) -> set[str]:
+    """Return the reasons for which cases of several families were skipped: they are told once for all."""
+    found: dict[str, set[str]] = {}
+    for case in report["cases"]:
+        if case["outcome"] == "skipped":
+            found.setdefault(_first_line(case["message"]), set()).add(case["family"])
+    return {reason for reason, families in found.items() if len(families) > 1}
 
 
 def _in_full(console: Console, case: Case) -> None:
@@ -185,23 +210,28 @@ def _output(console: Console, head: str, text: str) -> None:
 
 
 def _footer(console: Console, report: Report) -> None:
-    facts = _("seed {seed} · {seconds} s").format(seed=report["seed"], seconds=f"{report['seconds']:.2g}")
     console.print()
-    console.print(Text(facts, style="dim"))
+    if report["seed"] is not None:  # else nothing has run
+        facts = _("seed {seed} · {seconds} s").format(seed=report["seed"], seconds=f"{report['seconds']:.2g}")
+        console.print(Text(facts, style="dim"))
     if report["sandbox_gaps"]:
         gaps = _("; ").join(clean(gap) for gap in report["sandbox_gaps"])
         sentence = _("The sandbox is not complete on this machine ({gaps}); `kata doctor` explains.")
         console.print(Text(sentence.format(gaps=gaps), style="yellow"))
 
 
-def skipped(cases: Iterable[Case]) -> list[str]:
-    """Return how many cases were skipped, for each reason."""
+def skipped(cases: Iterable[Case], *, briefly: Collection[str] = (), only: Collection[str] | None = None) -> list[str]:
+    """Return how many cases were skipped, for each reason, or for ``only`` these; ``briefly`` those told elsewhere."""
     reasons: dict[str, int] = {}
     for case in cases:
         if case["outcome"] == "skipped":
             reason = _first_line(case["message"])
             reasons[reason] = reasons.get(reason, 0) + 1
-    return [_("{count} skipped: {reason}").format(count=count, reason=reason) for reason, count in reasons.items()]
+    known = {reason: count for reason, count in reasons.items() if only is None or reason in only}
+    brief, whole = _("{count} skipped"), _("{count} skipped: {reason}")
+    return [
+        (brief if reason in briefly else whole).format(count=count, reason=reason) for reason, count in known.items()
+    ]
 
 
 def _paragraph(console: Console, text: str, style: str = "") -> None:

@@ -5,6 +5,8 @@
 What the made-up grader does stands in the answer: pass, fail, error, bug, wait, interrupt.
 """
 
+import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -244,6 +246,7 @@ class Session:
         """Do what the answer says."""
         del many
         GRADED.append(request)
+        _perhaps_be_killed("grade")
         on_event = on_event or (lambda _event: None)
         if "error" in request.source:
             raise GraderFailed("the judge ended without a report")
@@ -277,9 +280,15 @@ class Session:
         return PROBE
 
 
+def _perhaps_be_killed(moment: str) -> None:
+    if os.environ.get("KATA_TEST_KILL_AT") == moment:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
 @contextmanager
 def open_session(**_options: bool) -> Iterator[Session]:
     """Stand in for session.open."""
+    _perhaps_be_killed("open")
     yield Session()
 
 

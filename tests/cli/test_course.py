@@ -3,11 +3,14 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from grader import __version__
+from grader import __version__, catalog
 from grader.cli import COMMANDS
+from grader.cli.help import speak
+from grader.text import cells
 
 
 def test_list_shows_the_course_in_order(tool):
@@ -78,10 +81,35 @@ def test_list_marks_what_is_passed(tool):
     assert "1 of 3 passed" in output
 
 
-@pytest.mark.parametrize("width", [40, 60, 100])
-def test_list_fits_the_terminal(tool, width):
-    """No line is wider than the terminal."""
-    assert max(map(len, tool("list", COLUMNS=str(width)).stdout.splitlines())) <= width
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("width", [20, 40, 56, 60, 76, 80, 89, 90, 100, 120])
+def test_list_fits_the_terminal(tool, course, width, lang):
+    """No line of the whole course is wider than a terminal of forty columns and more, also once some are passed."""
+    tool.answer("pass", "masked_softmax.py")
+    tool.answer("fail", "mha.py")
+    tool("grade", "masked-softmax")
+    tool("grade", "mha", code=1)
+    page = tool("list", COLUMNS=str(width), KATA_LANG=lang, LANGUAGE="").stdout
+    speak(["--lang", "en"])
+    assert max(map(cells, page.splitlines())) <= max(width, 40)
+    assert all(kata_id in page for kata_id in course)
+
+
+@pytest.mark.parametrize("width", [76, 80, 100])
+def test_list_says_what_a_kata_builds_on(tool, course, width):
+    """What is open before a kata is said beside it, cut after a name where there is no room for all."""
+    rows = {line.split()[0]: line for line in tool("list", COLUMNS=str(width)).stdout.splitlines() if "    " in line}
+    for kata in course.values():
+        assert not kata.needs or "after" in rows[kata.id], rows[kata.id]
+        said = rows[kata.id].partition("after ")[2].removesuffix(", …")
+        assert not said or set(said.split(", ")) <= set(kata.needs)
+
+
+@pytest.fixture
+def course(monkeypatch):
+    """Return the katas of the course in the place of the made-up ones."""
+    monkeypatch.setattr(catalog, "content_root", lambda: Path(catalog.__file__).parent.parent)
+    return catalog.katas()
 
 
 def test_start_writes_the_stub_and_shows_the_task(tool):
@@ -204,6 +232,20 @@ def test_status_over_time(tool):
     assert document["best"] == {"passed": 2, "total": 2}
     assert document["hints"] == 1
     assert document["started"] is not None
+
+
+@pytest.mark.parametrize("width", [40, 60, 80])
+def test_status_never_cuts_a_name(tool, course, width):
+    """Debug rounds and long ids, too: the words after an id go to the next line."""
+    for kata_id in ("positional-encoding", "kernel-regression"):
+        tool("start", kata_id, "--debug")
+        tool("hint", kata_id)
+    lines = tool("status", COLUMNS=str(width)).stdout.splitlines()
+    text = " ".join(" ".join(lines).split())
+    assert max(map(len, lines)) <= width
+    assert "…" not in text
+    assert text.count("positional-encoding") == text.count("kernel-regression") == 2
+    assert text.count("--debug (open)") == 2 or text.count("--debug") == text.count("(open)") == 2
 
 
 def test_status_overview(tool):

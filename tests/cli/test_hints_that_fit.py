@@ -17,7 +17,7 @@ def failed(tool):
 def test_the_fitting_rung_comes_first_and_says_why(failed):
     """The mistake of the last grading is named; asked again, the ladder goes on with what was not shown."""
     first, second, third, end = (failed("hint").stdout for _ in range(4))
-    assert first.startswith("Chosen because of your last grading: mask over heads.")
+    assert first.startswith("second\nChosen because of your last grading: mask over heads.")
     assert "Further" in first
     assert "hint 2 of 3; `kata hint second` shows the next one." in first
     assert "Chosen because" not in second + third + end

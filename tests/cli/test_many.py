@@ -163,6 +163,15 @@ def test_a_folder(tool, tmp_path):
     assert "There is no Python file in" in tool("grade", "--file", str(tmp_path / "empty"), code=2).stderr
 
 
+def test_the_workspace_as_a_folder(tool):
+    """Its answers are graded and recorded; the scripts of `kata repro` beside them are none."""
+    tool.answer("fail")
+    tool("grade", "second", code=1)
+    tool("repro", "second")
+    assert "0 of 1 answer passed" in tool("grade", "workspace/", code=1).stdout
+    assert json.loads(tool("status", "second", "--json").stdout)["attempts"] == 2
+
+
 def test_everything_in_the_workspace(tool):
     """--all grades every answer there and records each."""
     assert "There is no answer in workspace yet." in tool("grade", "--all", code=2).stderr

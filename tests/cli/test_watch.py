@@ -146,18 +146,22 @@ def test_the_folder_is_made_anew(tool, watch):
 
 
 def test_a_file_that_is_no_text(tool, watch):
-    """It is said, and the next save counts again."""
-    path = tool.answer("fail\n")
-    terminal = watch()
-    terminal.until("✗ second")
+    """It is a failed answer with its line, from the first glance on, and the next save counts again."""
+    path = tool.answer("")
     path.write_bytes(b"\xff")
-    terminal.until("is not UTF-8 text: line 1")
+    terminal = watch()
+    terminal.until("second.py:1: the file is not UTF-8 text")
     tool.answer("pass\n")
     terminal.until("✓ second passed")
+    path.write_bytes(b"x = 1\n\xff")
+    terminal.until("second.py:2: the file is not UTF-8 text")
+    terminal.press("q")
+    assert terminal.end() == 0
+    assert attempts(tool) == ["failed", "passed", "failed"]
 
 
 def test_a_newer_save_cancels_a_grading(tool, watch):
-    """The stale one leaves no verdict, no version and no attempt."""
+    """The stale one leaves no verdict and no attempt; its version was kept before."""
     tool.answer("wait pass\n")
     terminal = watch()
     terminal.until("checking")
@@ -166,7 +170,7 @@ def test_a_newer_save_cancels_a_grading(tool, watch):
     terminal.press("q")
     assert terminal.end() == 0
     assert attempts(tool) == ["failed"]
-    assert tool.kept() == ["fail\n"]
+    assert tool.kept() == ["wait pass\n", "fail\n"]
 
 
 def test_quitting_does_not_wait_for_a_grading(tool, watch):
@@ -202,6 +206,25 @@ def test_hints(tool, watch):
     terminal.until("hint 1 of 3")
     terminal.press(" ")
     terminal.until("✗ second: 1 of 3 cases pass")
+
+
+def test_the_keys_below_a_hint_say_what_they_do(tool, watch):
+    """The key f unfolds the hint and does not go back, n does; after the last hint no other one is offered."""
+    tool.answer("pass\n")
+    terminal = watch()
+    terminal.until("n next: third")
+    terminal.press("h")
+    terminal.until("h next hint · f whole page · any other key back")
+    terminal.press("f")
+    assert "hint 1 of 3" in terminal.until("any other key back")
+    terminal.press("n")
+    assert "✓ second passed" in terminal.until("n next: third")
+    terminal.press("h")
+    terminal.until("any other key back")
+    terminal.press("h")
+    page = terminal.until("any other key back")
+    assert "`kata solution second --give-up`" in page
+    assert "h next hint" not in page
 
 
 def test_the_next_kata(tool, watch):

@@ -138,7 +138,7 @@ def test_tuples() -> None:
     assert sentence((torch.tensor([1.0]),), pair) == "structure: your code returned 1 value, expected a tuple of 2"
     assert sentence((), pair) == "structure: your code returned 0 values, expected a tuple of 2"
     assert "[0] of `weights`" in sentence((torch.tensor([1.0]), torch.tensor([1.0])), pair, names=names)
-    assert "`value 1` has shape" in sentence((torch.tensor([1.0]), torch.zeros(3)), pair)
+    assert "`result[1]` has shape" in sentence((torch.tensor([1.0]), torch.zeros(3)), pair)
     nested = (want(1), (want(2), want(3)))
     assert sentence((torch.tensor([1.0]), None), nested, names=("output", "cache")).startswith(
         "structure: `cache` is None, expected a tuple of 2"
@@ -156,7 +156,7 @@ def test_other_values() -> None:
     assert sentence(True, 1).startswith("value: ")
     assert sentence({"a": 1}, {"a": 1}) == ""
     assert sentence({"b": 1}, {"a": 1}).startswith("structure: ")
-    assert "`value 'a'` is the int 2" in sentence({"a": 2}, {"a": 1})
+    assert "`result['a']` is the int 2" in sentence({"a": 2}, {"a": 1})
 
 
 def test_bits() -> None:

@@ -83,3 +83,18 @@ def test_control_characters() -> None:
     output = Output()
     output.add(b"\x1b[31mred\x1b[0m \x07 \0 \xff \xe2\x80\xae tab\tnew\r\nline")
     assert output.rest() == "red \\x07 \\x00 \\xff \\u202e tab\tnew\nline"
+
+
+def test_a_flood_of_many_calls() -> None:
+    """What several calls print before any is asked for stays with each: no marker is lost, and none shown."""
+    output = Output(1 << 20)
+    nonces = [f"n{number}" for number in range(20)]
+    for nonce in nonces:
+        output.add(nonce.encode() + b"x" * 20_000 + marker(nonce))
+    parts = [output.up_to(nonce, never) for nonce in nonces]
+    assert [part.split("x")[0] for part in parts] == nonces
+    assert not any("\\x00" in part for part in parts)
+    assert all(
+        f"[{20_000 + len(nonce) - HEAD - TAIL} bytes left out]" in part
+        for nonce, part in zip(nonces, parts, strict=True)
+    )

@@ -195,3 +195,18 @@ def test_a_pass_of_chosen_cases_is_no_pass():
     cases = [case("core", "smallest"), case("mask", "rows")]
     assert shown(report(cases, verdict="passed"), whole=False).startswith("✓ mha: the 2 chosen cases pass")
     assert shown(report(cases[:1], verdict="passed"), whole=False).startswith("✓ mha: the chosen case passes")
+
+
+def test_a_reason_of_several_families_stands_once():
+    """Each row says how many were skipped; why, below the table; a reason of one family stands in its row."""
+    left = {"outcome": "skipped", "message": "your code ends its process"}
+    cases = [
+        case("core", "one", "failed"),
+        *(case(family, title, **left) for family in ("core", "mask", "grad") for title in ("a", "b")),
+        case("device", "c", "skipped", message="there is no second device here"),
+    ]
+    page = "\n".join(line.rstrip() for line in shown(report(cases)).splitlines())
+    assert page.count("your code ends its process") == 1
+    assert "  ○  mask    0/2  2 skipped\n" in page
+    assert "  ○  device  0/1  1 skipped: there is no second device here\n" in page
+    assert "\n  6 skipped: your code ends its process\n\n✗ core  one" in page

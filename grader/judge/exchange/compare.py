@@ -245,7 +245,7 @@ def _unexpected(kind: str, name: str, got: str, expected: str) -> Mismatch:
 
 
 def _member(name: str, part: str) -> str:
-    return f"{name}[{part}]" if name else _("value {part}").format(part=part)
+    return f"{name}[{part}]" if name else _("result[{part}]").format(part=part)
 
 
 def in_brief(value: Any) -> str:

@@ -47,7 +47,7 @@ class Sandbox:
         self._keeper, self.pid, self._grading_deadline = keeper, promised.pid, grading_deadline
         channel, self._diagnostics_fd, self._output_fd = promised.fds
         self._channel = socket.socket(fileno=channel)
-        self._diagnostics, self._output = Output(), Output()
+        self._diagnostics, self._output = Output(), Output(2 * OUTPUT_CAP)
         self._selector = selectors.DefaultSelector()
         self._channel.setblocking(False)
         self._selector.register(self._channel, selectors.EVENT_READ)

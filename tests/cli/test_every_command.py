@@ -1,0 +1,86 @@
+"""Every command with nothing, with --help, with nonsense, from another folder, through the shell's completion."""
+
+import pytest
+
+from grader.cli import COMMANDS
+from grader.cli.help import speak
+
+GROUPS = ("server", "dev")
+# Every command below them, too; `watch` without an answer ends at once.
+EVERY = [*((name,) for name in COMMANDS), ("server", "status"), ("server", "stop"), ("dev", "check")]
+every = pytest.mark.parametrize("command", EVERY, ids=" ".join)
+
+WITHOUT_ANYTHING = dict.fromkeys(COMMANDS, 2) | {"list": 0, "status": 0, "doctor": 0, "server": 0, "dev": 0}
+WITHOUT_ANYTHING |= {"server status": 0, "server stop": 0, "dev check": 2}
+
+
+@pytest.fixture(autouse=True)
+def _no_servers(monkeypatch):
+    """Let `server stop` find none of the tests beside this one."""
+    monkeypatch.setattr("grader.client.standing.servers", list)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_tool_without_arguments_shows_its_help(tool, lang):
+    """`kata` alone is a question, and no error."""
+    page = tool(KATA_LANG=lang, LANGUAGE="").stdout
+    assert page == tool("--help", KATA_LANG=lang, LANGUAGE="").stdout
+    assert "kata start mha" in page
+    speak(["--lang", "en"])
+
+
+@every
+def test_with_nothing(tool, command):
+    """A command without arguments does its work, shows its help or says in a sentence what it needs."""
+    result = tool(*command, code=WITHOUT_ANYTHING[" ".join(command)])
+    assert result.output.strip()
+
+
+@every
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_with_help(tool, command, option):
+    """--help always works."""
+    assert "Usage: kata" in tool(*command, option).stdout
+
+
+@every
+@pytest.mark.parametrize("nonsense", ["--nonsense", "no such thing", "", "\x1b[2J", "../x.py", "-"])
+def test_with_nonsense(tool, command, nonsense):
+    """Nonsense is wrong use, and never reaches the terminal as it is."""
+    result = tool(*command, nonsense, code=2)
+    assert "\x1b" not in result.output
+
+
+@every
+def test_from_a_folder_that_is_gone(tool, command, monkeypatch, tmp_path):
+    """A folder that somebody has removed under the shell is no reason for a traceback."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    tool(*command, code=WITHOUT_ANYTHING[" ".join(command)])
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_shells_completion_can_be_set_up(tool, shell):
+    """What the shell reads at its start is a script."""
+    assert "_KATA_COMPLETE" in tool(_KATA_COMPLETE=f"{shell}_source").stdout
+
+
+@pytest.mark.parametrize("words", ["kata ", *(f"kata {' '.join(command)} " for command in EVERY)])
+@pytest.mark.parametrize("incomplete", ["", "s", "-", "--", "workspace/", "\x1b"])
+def test_the_shells_completion(tool, words, incomplete):
+    """Each Tab is answered, for whatever stands before it."""
+    environment = {"COMP_WORDS": words + incomplete, "COMP_CWORD": str(len(words.split()))}
+    tool(_KATA_COMPLETE="bash_complete", **environment)
+
+
+def test_what_the_shell_completes(tool):
+    """Commands, katas and the paths of files."""
+
+    def completed(words, number):
+        return tool(_KATA_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(number)).stdout.split()
+
+    assert completed("kata gr", 1) == ["plain,grade"]
+    assert completed("kata grade se", 2) == ["plain,second"]
+    assert completed("kata hint workspace/se", 2) == ["file,workspace/se"]
