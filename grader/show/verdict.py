@@ -41,7 +41,7 @@ def head(report: Report, *, whole: bool = True) -> str:
         return _name(report)
     if report["verdict"] == "failed":
         sentence = _("{kata}: {passed} of {total} cases pass")
-        return sentence.format(kata=_name(report), passed=count, total=len(report["cases"]))
+        return sentence.format(kata=_name(report), passed=count, total=sum(map(_was_wanted, report["cases"])))
     if whole:
         sentence = plural(
             "{kata} passed: {count} case in {seconds} s", "{kata} passed: {count} cases in {seconds} s", count
@@ -60,7 +60,7 @@ def _error(console: Console, report: Report) -> None:
 
 def _passed(console: Console, report: Report, *, whole: bool, then: str, own: bool) -> None:
     console.print(Text.assemble(("✓ ", "bold green"), (head(report, whole=whole), "bold")))
-    families = " · ".join(f"{name} {_fraction(counts)}" for name, counts in report["families"].items())
+    families = " · ".join(f"{name} {_fraction(_of(report, name))}" for name in report["families"])
     _indented(console, Text(families, style="dim"), 2)
     for reason in skipped(report["cases"]):
         _indented(console, Text(reason, style="yellow"), 2)
@@ -105,17 +105,21 @@ def _name(report: Report) -> str:
 def _families(report: Report) -> Table:
     table = Table.grid(padding=(0, 2))
     for name, counts in report["families"].items():
-        cases = [case for case in report["cases"] if case["family"] == name]
+        cases = _of(report, name)
         mark, style = "✓", "green"
         if any(case["outcome"] in FAILURES for case in cases):
             mark, style = "✗", "red"
         elif counts["passed"] < counts["total"]:
             mark, style = "○", "yellow"
-        row: list[RenderableType] = ["", Text(mark, style=style), clean(name), Text(_fraction(counts), justify="right")]
+        row: list[RenderableType] = ["", Text(mark, style=style), clean(name), Text(_fraction(cases), justify="right")]
         if notes := skipped(cases, briefly=_shared(report)):
             row.append(_("; ").join(notes))
         table.add_row(*row)
     return table
+
+
+def _of(report: Report, family: str) -> list[Case]:
+    return [case for case in report["cases"] if case["family"] == family]
 
 
 def _shared(report: Report) -> set[str]:
@@ -252,5 +256,11 @@ def _first_line(text: str) -> str:
     return clean(text).split("\n", 1)[0]
 
 
-def _fraction(counts: dict[str, int]) -> str:
-    return f"{counts['passed']}/{counts['total']}"
+def _fraction(cases: list[Case]) -> str:
+    passed = sum(case["outcome"] == "passed" for case in cases)
+    return f"{passed}/{sum(map(_was_wanted, cases))}"
+
+
+def _was_wanted(case: Case) -> bool:
+    """Whether somebody needed it: what only repeats a failure is not counted."""
+    return bool(case["outcome"] != "skipped" or case.get("kind") != "unasked")

@@ -105,7 +105,7 @@ class Runner:
         doubtful: list[Ready] = []
         for pair in left:
             if _is_decided(pair[0], mains, evidence, certain=certain):
-                self._skip(pair[0], "unasked", _("not run: it repeats other cases, and the answer has failed already"))
+                self._skip(pair[0], "unasked", _("only repeats other cases, and the answer has failed already"))
             else:
                 doubtful.append(pair)
         return doubtful
