@@ -1,7 +1,10 @@
 """Tasks, hints and rules as pages: Markdown whose lines break where Chinese breaks, too, and without backgrounds."""
 
+# ruff: noqa: RUF001 - Chinese punctuation is meant
+
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rich import box
@@ -25,6 +28,9 @@ WIDEST: Final = 100
 WHOLE_CODE: Final = 24
 """Code inside a sentence, up to so many columns, stays on one line."""
 INDENT: Final = 2
+_CHINESE: Final = r"[\u4e00-\u9fff\u201c\u201d]"
+_INNER_BREAK: Final = re.compile(rf"(?<={_CHINESE})\n(?={_CHINESE})|(?<=[，。；：、！？）（])\n(?![\n|#>-])")
+"""Between two characters, and behind punctuation, which is as wide as a space is needed there."""
 STYLES: Final = Theme(
     {
         "markdown.code": "bold",
@@ -39,7 +45,13 @@ STYLES: Final = Theme(
 def print_page(target: Console, text: str) -> None:
     """Show Markdown on a terminal."""
     with target.use_theme(STYLES):
-        target.print(Page(text.strip(), code_theme="ansi_dark"), width=min(target.width, WIDEST))
+        target.print(Page(joined(text.strip()), code_theme="ansi_dark"), width=min(target.width, WIDEST))
+
+
+def joined(text: str) -> str:
+    """Return Markdown without the line breaks inside its paragraphs that would become spaces between Chinese words."""
+    parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if part.startswith("```") else _INNER_BREAK.sub("", part) for part in parts)
 
 
 class Broken(Text):
