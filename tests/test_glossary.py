@@ -1,6 +1,5 @@
 """Words that Chinese texts of the project avoid, as docs/glossary.md lists them."""
 
-
 from __future__ import annotations
 
 import re
