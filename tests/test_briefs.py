@@ -73,6 +73,12 @@ def test_no_line_is_too_wide(name, lang, width):
     assert [line for line in lines if line.lstrip()[0] in "，。；：、！？）”"] == []
 
 
+@pytest.mark.parametrize("name", KATAS)
+def test_a_chinese_task_is_chinese(name, english):
+    """No English sentence is left in a Chinese task, but for code and names."""
+    assert english("\n".join(briefs.rendered(KATAS[name].brief("zh"), 80))) == []
+
+
 def test_the_rules_fit_as_well():
     """What `kata help rules` shows fits into 60 columns, in both languages, with as many rows."""
     texts = [catalog.rules(lang) for lang in briefs.BY_HAND]
@@ -88,7 +94,7 @@ BREACHES = {
     "more than 120": ("One head has", "One head " * 14 + "has"),
     "the drawing has 31 lines": (" │ W_q ", " │\n" * 18 + " │ W_q "),
     "lines to read": ("| `mask` is `(n,m)`", "| `mask` is one | of many |\n" * 12 + "| `mask` is `(n,m)`"),
-    "more than 58": ("mask = [[True", "mask          " * 3 + " = [[True"),
+    "more than 58": ("mask = [[T", "mask          " * 3 + " = [[T"),
     "the idea has": ("One head has", "One head\n" * 40 + "has"),
 }
 
