@@ -94,7 +94,7 @@ BREACHES = {
     "more than 120": ("One head has", "One head " * 14 + "has"),
     "the drawing has 31 lines": (" │ W_q ", " │\n" * 18 + " │ W_q "),
     "lines to read": ("| `mask` is `(n,m)`", "| `mask` is one | of many |\n" * 12 + "| `mask` is `(n,m)`"),
-    "more than 58": ("mask = [[T", "mask          " * 3 + " = [[T"),
+    "more than 58": ("mask = [[T", "mask          " * 4 + " = [[T"),
     "the idea has": ("One head has", "One head\n" * 40 + "has"),
 }
 
