@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from types import SimpleNamespace
 
 import pytest
 
@@ -139,3 +140,19 @@ def test_what_is_wrong_with_an_example_is_named(problem):
 def test_numbers_of_a_line(line, said):
     """Numbers and truth values count; indices, settings, comments and parts of names do not."""
     assert [token.text for token in byhand.tokens(line)] == said
+
+
+def test_both_languages_have_the_same_numbers(monkeypatch):
+    """What one language leaves out is noticed, although all that is left occurs."""
+    fewer = MHA.brief("zh").replace("mask = [[T, T, F]]\n", "")
+    both = SimpleNamespace(brief={"en": MHA.brief("en"), "zh": fewer}.__getitem__)
+    facts = facts_of("mha")
+    monkeypatch.setattr(byhand, "facts_of", lambda _kata: facts)
+    assert list(byhand.problems(both)) == ["the numbers of the example differ between en and zh"]
+
+
+def test_a_kata_without_an_example_is_told(monkeypatch):
+    """Where the first case is another one, the author reads what it must be."""
+    others = list(byhand.cases_of(MHA.solution / "cases.py"))[1:]
+    monkeypatch.setattr(byhand, "cases_of", lambda _path: iter(others))
+    assert list(byhand.problems(MHA)) == ["the first case must be `def test_by_hand(check)`, of the family core"]
