@@ -4,6 +4,14 @@ import pytest
 import torch
 
 
+def test_by_hand(check):
+    """The example of the task, in numbers that can be followed on paper."""
+    ffn = check.module(2, 3)
+    ffn.set(dense1__weight=torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, -1.0]]), dense1__bias=torch.zeros(3))
+    ffn.set(dense2__weight=torch.tensor([[1.0, 1.0, 1.0], [0.0, 2.0, 5.0]]), dense2__bias=torch.tensor([0.0, 1.0]))
+    ffn(torch.tensor([[1.0, 2.0], [2.0, 1.0]]))
+
+
 def test_one_token(check, rng):
     """The smallest call."""
     ffn = check.module(4, 6)

@@ -4,6 +4,12 @@ import pytest
 import torch
 
 
+def test_by_hand(check):
+    """The example of the task, in numbers that can be followed on paper."""
+    encoding = check.module(max_len=3, d_model=2).set(pe=torch.tensor([[1.0, 0.0], [0.0, 1.0], [5.0, 5.0]]))
+    encoding(torch.tensor([[[10.0, 10.0], [20.0, 20.0]]]))
+
+
 def test_two_sequences(check, rng):
     """The smallest call: two sequences of three tokens, and rows that are not used."""
     encoding = check.module(max_len=5, d_model=4)
