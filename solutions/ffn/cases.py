@@ -9,7 +9,7 @@ def test_by_hand(check):
     ffn = check.module(2, 3)
     ffn.set(dense1__weight=torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, -1.0]]), dense1__bias=torch.zeros(3))
     ffn.set(dense2__weight=torch.tensor([[1.0, 1.0, 1.0], [0.0, 2.0, 5.0]]), dense2__bias=torch.tensor([0.0, 1.0]))
-    ffn(torch.tensor([[1.0, 2.0], [2.0, 1.0]]))
+    ffn(torch.tensor([[1.0, 5.0], [5.0, 2.0]]))
 
 
 def test_one_token(check, rng):
