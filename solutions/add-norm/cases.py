@@ -117,13 +117,6 @@ def test_training_without_dropout(check, rng):
 
 
 @pytest.mark.derive("device", "contract")
-def test_everything_dropped(check, rng):
-    """With a rate of 1 nothing of the sublayer is left in training: the result is the norm of x."""
-    add_norm = check.module(6, dropout=1.0).train()
-    add_norm(rng.normal(2, 3, 6), rng.normal(2, 3, 6))
-
-
-@pytest.mark.derive("device", "contract")
 def test_what_dropout_drops(check):
     """Entries of y are dropped one by one before the sum, and what is kept is rescaled; x arrives whole."""
     batch, length, width, rate = 20, 6, 16, 0.25

@@ -134,13 +134,6 @@ def test_calls_of_the_same_sizes(check, rng):
     block(rng.normal(2, 5, 6))
 
 
-@pytest.mark.derive("device", "contract")
-def test_everything_dropped(check, rng):
-    """With a rate of 1 the sublayers add nothing in training: the norm of the norm of the tokens is left."""
-    block = check.module(d_model=6, n_heads=2, d_ff=8, dropout=1.0).train()
-    block(rng.normal(2, 4, 6))
-
-
 def two_sums(check, block, x, spread):
     """Call a block twice in training and undo its norms: the sums but for their first two features, of both calls.
 

@@ -111,13 +111,6 @@ def test_training_without_dropout(check, rng):
 
 
 @pytest.mark.derive("device", "contract")
-def test_everything_dropped(check, rng):
-    """With a rate of 1 no hidden unit is left in training: the result is the bias of the second layer."""
-    ffn = check.module(6, 9, 4, dropout=1.0).train()
-    ffn(rng.normal(2, 3, 6))
-
-
-@pytest.mark.derive("device", "contract")
 def test_what_dropout_drops(check):
     """Hidden units are dropped one by one, for each token anew, and what is kept is rescaled."""
     batch, length, width, rate = 20, 6, 12, 0.25

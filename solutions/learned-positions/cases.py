@@ -106,13 +106,6 @@ def test_training_without_dropout(check, rng):
 
 
 @pytest.mark.derive("device")
-def test_everything_dropped(check, rng):
-    """With a probability of 1 nothing of tokens and positions is left in training."""
-    encoding = check.module(max_len=10, d_model=6, dropout=1.0).train()
-    encoding(rng.normal(2, 5, 6))
-
-
-@pytest.mark.derive("device")
 def test_half_of_the_entries_dropped(check, rng):
     """In training each entry of the sum is either dropped or made up for, one by one."""
     encoding = check.module(max_len=40, d_model=16, dropout=0.5)
