@@ -30,7 +30,7 @@ def test_by_hand(check):
     plain_norms(block, 4)
     for layer in ("attention__W_q", "attention__W_k", "attention__W_v", "attention__W_o", "ffn__dense1", "ffn__dense2"):
         block.set(**{f"{layer}__weight": torch.eye(4), f"{layer}__bias": torch.zeros(4)})
-    block(torch.tensor([[[1.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, 0.0]]]), mask=torch.tensor([[True, False]]))
+    block(torch.tensor([[[1.0, 0.0, 0.0, 2.0], [0.0, 2.0, 0.0, 0.0]]]), mask=torch.tensor([[True, False]]))
 
 
 @without_dtype
