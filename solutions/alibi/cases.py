@@ -4,6 +4,11 @@ import pytest
 import torch
 
 
+def test_by_hand(check):
+    """The example of the task, in numbers that can be followed on paper."""
+    check["alibi_bias"](2, n=2, m=3)
+
+
 @pytest.mark.parametrize("n_heads", [8, 4, 2, 16, 32])
 def test_slopes_of_a_power_of_two(check, n_heads):
     """A geometric sequence that starts with its own ratio and ends with 2^-8."""

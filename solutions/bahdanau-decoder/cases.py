@@ -40,6 +40,24 @@ def dial(rng, decoder, level, rest=0.0):
     )
 
 
+@without_grad
+def test_by_hand(check):
+    """The example of the task, in numbers that can be followed on paper."""
+    decoder = check.module(vocab_size=2, embed_size=1, num_hiddens=2, num_layers=1)
+    same, judge = torch.eye(2), torch.tensor([[2.0, 0.0]])
+    decoder.set(attention__W_q__weight=same, attention__W_k__weight=same, attention__w_v__weight=judge)
+    decoder.set(embedding__weight=torch.tensor([[0.0], [1.0]]), dense__weight=same, dense__bias=torch.zeros(2))
+    # The update gate is shut: the new hidden state is tanh(context + embedding).
+    from_inputs = torch.tensor([[0.0] * 3] * 4 + [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+    shut = torch.tensor([0.0, 0.0, -60.0, -60.0, 0.0, 0.0])
+    decoder.set(rnn__weight_ih_l0=from_inputs, rnn__weight_hh_l0=torch.zeros(6, 2))
+    decoder.set(rnn__bias_ih_l0=shut, rnn__bias_hh_l0=torch.zeros(6))
+    outputs = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [9.0, 9.0]]])
+    given = ((outputs, torch.zeros(1, 1, 2)), torch.tensor([2]))
+    decoder.unroll("init_state", given, [torch.tensor([[0, 1]])])
+    decoder.method("attention_weights")
+
+
 def test_one_step(check, rng):
     """One token, one layer: attend, then one step of the GRU."""
     decoder = check.module(vocab_size=5, embed_size=3, num_hiddens=4, num_layers=1)

@@ -4,6 +4,12 @@ import pytest
 import torch
 
 
+def test_by_hand(check):
+    """The example of the task, in numbers that can be followed on paper."""
+    x = torch.tensor([[1.0, 7.0, 5.0, 5.0], [2.0, 2.0, 2.0, 2.0], [0.0, 0.0, 0.0, 0.0]])
+    check(x, torch.tensor([1.0, 1.0, 2.0, 3.0]))
+
+
 def test_two_tokens(check, rng):
     """The smallest call: each row has a size of its own."""
     check(rng.normal(2, 4), rng.normal(4))

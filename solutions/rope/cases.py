@@ -12,6 +12,12 @@ def rotate(check, x, **settings):
     return check["apply_rotary"](x, cos, sin)
 
 
+def test_by_hand(check):
+    """The example of the task, in numbers that can be followed on paper."""
+    cos, sin = check["rotary_angles"](2, 4, base=100, offset=1, device=check.device)
+    check["apply_rotary"](torch.tensor([[[[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 1.0, 0.0]]]]), cos, sin)
+
+
 def test_one_position(check):
     """Position 0: every angle is 0."""
     check["rotary_angles"](1, 4)

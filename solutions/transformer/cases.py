@@ -51,6 +51,25 @@ def feed(model, memory, memory_mask, tgt, sizes):
     return results
 
 
+@without_dtype
+def test_by_hand(check):
+    """The example of the task, in numbers that can be followed on paper."""
+    model = check.module(3, 3, d_model=4, n_heads=2, d_ff=4, n_layers=1)
+    silent = ["encoder__layers__0__attention__W_o", "encoder__layers__0__ffn__dense2"]
+    silent += [f"decoder__layers__0__{layer}" for layer in ("self_attn__W_o", "cross_attn__W_o", "ffn__dense2")]
+    for layer in silent:
+        model.set(**{f"{layer}__weight": torch.zeros(4, 4), f"{layer}__bias": torch.zeros(4)})
+    norms = [f"encoder__layers__0__addnorm{number}__ln" for number in (1, 2)]
+    for norm in norms + [f"decoder__layers__0__norm{number}" for number in (1, 2, 3)]:
+        model.set(**{f"{norm}__weight": torch.ones(4), f"{norm}__bias": torch.zeros(4)})
+    features = torch.tensor([[0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]])
+    model.set(encoder__embedding__weight=features, decoder__embedding__weight=features)
+    model.set(decoder__dense__weight=torch.eye(4)[:3], decoder__dense__bias=torch.zeros(3))
+    src = torch.tensor([[1, 2]])
+    model.method("encode", src)
+    model(src, torch.tensor([[1, 1]]))
+
+
 def test_one_token_each(check, rng):
     """One source token, one target token, one layer."""
     model = build(check, rng)
