@@ -26,13 +26,11 @@ COMMANDS = {
     "dev": "dev",
 }
 
-EXAMPLE = (
-    "\b",
-    marked("A first round:"),
-    marked("  kata list              what there is, and what comes next"),
-    marked("  kata start mha         write workspace/mha.py, show the task"),
-    marked("  kata grade             grade it, as often as you like"),
-    marked("  kata hint              one step further, when you are stuck"),
+FIRST_ROUND = (
+    ("kata list", marked("what there is, and what comes next")),
+    ("kata start mha", marked("write workspace/mha.py, show the task")),
+    ("kata grade", marked("grade it, as often as you like")),
+    ("kata hint", marked("one step further, when you are stuck")),
 )
 
 
@@ -40,7 +38,7 @@ EXAMPLE = (
     cls=KataGroup,
     modules=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="\n".join(EXAMPLE),
+    first_round=FIRST_ROUND,
 )
 @click.option(
     "--workspace",

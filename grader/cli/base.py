@@ -229,9 +229,18 @@ def one_language(_context: click.Context, _parameter: click.Parameter, name: str
 class KataGroup(SpokenGroup):
     """A group that imports a command when it is called and lists its commands in the order of use."""
 
-    def __init__(self, *args: Any, modules: dict[str, str], **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, modules: dict[str, str], first_round: Sequence[tuple[str, str]], **kwargs: Any
+    ) -> None:
+        """``modules``: where each command is; ``first_round``: what to type first, and why."""
         super().__init__(*args, **kwargs)
-        self.modules = modules
+        self.modules, self.first_round = modules, first_round
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what to type first."""
+        del ctx
+        with formatter.section(_("A first round")):
+            formatter.write_dl([(command, _(reason)) for command, reason in self.first_round])
 
     def list_commands(self, _context: click.Context) -> list[str]:
         """Return the names of the commands."""
