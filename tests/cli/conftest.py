@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-import grader
-from grader import catalog
+from grader import catalog, client
 from grader.cli import main
 
 DRIVER = Path(__file__).with_name("driver.py")
@@ -96,7 +95,7 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: ModuleType) ->
     monkeypatch.setattr(catalog, "content_root", lambda: content)
     module = driver.made_up_session()
     monkeypatch.setitem(sys.modules, "grader.client.session", module)
-    monkeypatch.setattr(grader, "session", module, raising=False)
+    monkeypatch.setattr(client, "session", module, raising=False)
     return Tool(folder, tmp_path / "home", content, driver)
 
 
