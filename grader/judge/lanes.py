@@ -12,8 +12,9 @@ from grader.catalog import Kata
 from grader.judge.failure import Failure, from_ending, from_reply, text_of
 from grader.judge.reserve import Reserve
 from grader.language import _
+from grader.sandbox import lazy
 from grader.sandbox.executor import AnswerError, Executor
-from grader.sandbox.host import Sandbox
+from grader.sandbox.host import START_SECONDS, Sandbox
 from grader.sandbox.keeper_line import DEVICE_LANE, PLAIN_LANE
 from grader.sandbox.messages import Message, Several
 from grader.sandbox.tickets import GradingTimeout, Lost, Reply, SandboxEnded, Ticket, Told
@@ -117,6 +118,7 @@ class Answer:
     def __init__(self, kata: Kata, source: str, filename: str, reserve: Reserve, lanes: tuple[str, ...]) -> None:
         """Have a sandbox made ready for each of these lanes."""
         self._kata, self._source, self._filename, self._reserve = kata, source, filename, reserve
+        self._imports = lazy.foreseen(source)
         self._names = lanes
         self._deadline = time.monotonic() + kata.grading_seconds
         self._lanes: dict[str, Lane] = {}
@@ -185,9 +187,11 @@ class Answer:
         return min(self._kata.call_seconds, shorter)
 
     def new_sandbox(self, lane: str) -> tuple[Sandbox, Ticket]:
-        """Take a sandbox and ask it to load the file."""
+        """Take a sandbox and ask it to load the file, and before that what torch will import because of it."""
         sandbox = self._reserve.take(lane, self._deadline)
         sandbox.filename = self._filename
+        if self._imports:
+            sandbox.submit(Message({"op": "import", "modules": self._imports}), START_SECONDS)
         load = Message({"op": "load", "source": self._source, "filename": self._filename})
         return sandbox, sandbox.submit(load, self.call_seconds())
 
@@ -202,7 +206,7 @@ class Answer:
                 reply, _tensors = sandbox.wait(ticket)
                 failure = from_reply(reply)
             except (SandboxEnded, GradingTimeout) as ended:
-                if not sandbox.confined:
+                if not sandbox.confined and isinstance(ended, SandboxEnded):
                     raise RuntimeError(f"the sandbox did not start: {ended}") from ended
                 if self._is_first_crash(ended):
                     return

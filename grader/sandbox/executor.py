@@ -38,6 +38,12 @@ _equal, _view, _clone, _manual_seed, _grad = (
     torch.default_generator.manual_seed,
     torch.autograd.grad,
 )
+_WORDS: Final = {  # as which floating-point numbers are compared bit for bit: NaN differs from itself, 0 equals -0
+    torch.float64: torch.int64,
+    torch.float32: torch.int32,
+    torch.float16: torch.int16,
+    torch.bfloat16: torch.int16,
+}
 _isinstance, _len = isinstance, len
 _Tensor, _Module, _Parameter = torch.Tensor, torch.nn.Module, torch.nn.Parameter
 _apply, _module_to = torch.nn.Module._apply, torch.nn.Module.to  # noqa: SLF001 - an answer may override it
@@ -358,11 +364,8 @@ def _same_bits(now: torch.Tensor, before: torch.Tensor) -> bool:
     now = now.detach()
     if now.shape != before.shape or now.dtype != before.dtype:
         return False
-    if _equal(now, before):
-        return True
-    if now.is_floating_point():  # NaN differs from itself; equal values of another sign of zero are no change
-        return _equal(now.isnan(), before.isnan()) and _equal(now.nan_to_num(), before.nan_to_num())
-    return False
+    words = _WORDS.get(now.dtype)
+    return _equal(now, before) if words is None else _equal(_view(now, words), _view(before, words))
 
 
 def _gradients(snapshot: Snapshot, sources: Tensors, through: list[bool] | None) -> list[list[Any]]:
