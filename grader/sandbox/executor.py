@@ -9,7 +9,7 @@ from __future__ import annotations
 import linecache
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -130,7 +130,7 @@ class Executor:
         self._handed_back.clear()
         module, target = self._target(header)
         weights = _parameters(module) if module is not None and (header["inputs"] or header["grad"]) else {}
-        given = given or _unpacked(header, Unpacker(tensors, self._returned))
+        given = given or _unpacked(header, _reader(header, tensors, self._returned))
         args, kwargs = observe.place(given[:2], header["device"])
         inputs = dict(named_tensors(args, kwargs, header["names"]))
         watched = inputs | weights if header["inputs"] else {}
@@ -215,9 +215,7 @@ class Executor:
                 shared = item.detach()
                 self._handed_back.add(id(shared))
                 return shared
-            if isinstance(item, tuple) and hasattr(item, "_fields"):
-                return type(item)(*map(share, item))
-            return type(item)(map(share, item)) if type(item) in (tuple, list) else item
+            return observe.rebuilt(item, map(share, item)) if isinstance(item, (tuple, list)) else item
 
         return share(value)
 
@@ -256,9 +254,19 @@ class Executor:
 def unpacked(header: Header, tensors: Tensors) -> Given | None:
     """Unpack what an operation needs before its time; None where that has to wait for an earlier result."""
     try:
-        return _unpacked(header, Unpacker(tensors))
+        return _unpacked(header, _reader(header, tensors))
     except WireError:
         return None
+
+
+def _reader(
+    header: Header, tensors: Tensors, returned: Callable[[int, list[int | str]], Any] | None = None
+) -> Unpacker:
+    """Read what a call is given; what is differentiated has memory of its own for each entry.
+
+    A leaf that is expanded gets the mean of its entries' gradients through as_strided, their own through all else.
+    """
+    return Unpacker(tensors, returned, dense=bool(header.get("grad")))
 
 
 def _unpacked(header: Header, tree: Unpacker) -> Given:
