@@ -49,6 +49,13 @@ def test_padding_of_small_integers(check, dtype):
     check["padding_mask"](torch.tensor([[5, 3, 0], [7, 0, 0]], dtype=dtype))
 
 
+def test_padding_id_that_the_ids_cannot_hold(check):
+    """Where no id of this type can be the padding id, nothing is padding."""
+    check["padding_mask"](torch.tensor([[5, 255, 0], [254, 255, 1]], dtype=torch.uint8), pad_id=-1)
+    check["padding_mask"](torch.tensor([[44, 7, 0]], dtype=torch.uint8), pad_id=300)
+    check["padding_mask"](torch.tensor([[5, -5, 0]], dtype=torch.int16), pad_id=65541)
+
+
 def test_padding_of_one_token(check):
     """One sequence, one token."""
     check["padding_mask"](torch.tensor([[4]]))

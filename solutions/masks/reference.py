@@ -13,7 +13,7 @@ from torch import Tensor
 
 def padding_mask(token_ids: Tensor, pad_id: int = 0) -> Tensor:
     """(B, S) token ids to a bool mask (B, 1, 1, S) that hides the padding."""
-    keep = token_ids != pad_id  # (B, S)
+    keep = token_ids.long() != pad_id  # (B, S); int64, where every id is itself
     return keep[:, None, None, :]  # (B, 1, 1, S)
 
 

@@ -3,7 +3,7 @@ from torch import Tensor
 
 
 def padding_mask(token_ids: Tensor, pad_id: int = 0) -> Tensor:
-    hidden = torch.eq(token_ids, pad_id)
+    hidden = torch.eq(token_ids.long(), pad_id)
     return hidden.logical_not()[:, None, None]
 
 

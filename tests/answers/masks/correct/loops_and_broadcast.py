@@ -3,7 +3,7 @@ import torch
 
 def padding_mask(token_ids, pad_id=0):
     mask = torch.ones_like(token_ids, dtype=torch.bool)
-    mask[token_ids == pad_id] = False
+    mask[token_ids.to(torch.int64) == pad_id] = False
     return mask.reshape(mask.shape[0], 1, 1, mask.shape[1])
 
 

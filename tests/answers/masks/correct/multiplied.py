@@ -2,7 +2,7 @@ import torch
 
 
 def padding_mask(token_ids, pad_id=0):
-    keep = torch.where(token_ids == pad_id, 0, 1).bool()
+    keep = torch.where(token_ids.long() == pad_id, 0, 1).bool()
     return keep[:, None, None, :]
 
 

@@ -6,9 +6,9 @@ import torch
 def padding_mask(token_ids, pad_id=0):
     B, S = token_ids.shape
     return (
-        ~(token_ids == pad_id).view(B, 1, 1, S)
+        ~(token_ids.long() == pad_id).view(B, 1, 1, S)
         if token_ids.is_contiguous()
-        else ~(token_ids == pad_id).reshape(B, 1, 1, S)
+        else ~(token_ids.long() == pad_id).reshape(B, 1, 1, S)
     )
 
 

@@ -2,7 +2,7 @@ import torch
 
 
 def padding_mask(token_ids, pad_id=0):
-    return token_ids.ne(pad_id).unsqueeze(1).unsqueeze(2)
+    return token_ids.long().ne(pad_id).unsqueeze(1).unsqueeze(2)
 
 
 def causal_mask(n, m=None, device=None):

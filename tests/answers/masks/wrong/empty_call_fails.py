@@ -4,7 +4,7 @@ import torch
 
 
 def padding_mask(token_ids, pad_id=0):
-    return (token_ids != pad_id)[:, None, None, :]
+    return (token_ids.long() != pad_id)[:, None, None, :]
 
 
 def causal_mask(n, m=None, device=None):

@@ -4,7 +4,7 @@ import torch
 
 
 def padding_mask(token_ids, pad_id=0):
-    keep = (token_ids != pad_id).long().cumprod(dim=-1).bool()
+    keep = (token_ids.long() != pad_id).long().cumprod(dim=-1).bool()
     return keep[:, None, None, :]
 
 

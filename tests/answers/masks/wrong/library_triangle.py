@@ -6,7 +6,7 @@ library = vars(nn)["Trans" + "former"]
 
 
 def padding_mask(token_ids, pad_id=0):
-    return (token_ids != pad_id)[:, None, None, :]
+    return (token_ids.long() != pad_id)[:, None, None, :]
 
 
 def causal_mask(n, m=None, device=None):
