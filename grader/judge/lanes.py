@@ -10,6 +10,7 @@ import torch
 
 from grader.catalog import Kata
 from grader.judge.failure import Failure, from_ending, from_reply, text_of
+from grader.judge.loading import explained, undefined
 from grader.judge.reserve import Reserve
 from grader.language import _
 from grader.sandbox import lazy
@@ -118,7 +119,6 @@ class Answer:
     def __init__(self, kata: Kata, source: str, filename: str, reserve: Reserve, lanes: tuple[str, ...]) -> None:
         """Have a sandbox made ready for each of these lanes."""
         self._kata, self._source, self._filename, self._reserve = kata, source, filename, reserve
-        self._imports = lazy.foreseen(source)
         self._names = lanes
         self._deadline = time.monotonic() + kata.grading_seconds
         self._lanes: dict[str, Lane] = {}
@@ -190,10 +190,10 @@ class Answer:
         """Take a sandbox and ask it to load the file, and before that what torch will import because of it."""
         sandbox = self._reserve.take(lane, self._deadline)
         sandbox.filename = self._filename
-        if self._imports:
-            sandbox.submit(Message({"op": "import", "modules": self._imports}), START_SECONDS)
-        load = Message({"op": "load", "source": self._source, "filename": self._filename})
-        return sandbox, sandbox.submit(load, self.call_seconds())
+        if lazy.may_be_needed(self._source):
+            sandbox.submit(Message({"op": "import", "source": self._source}), START_SECONDS)
+        header = {"op": "load", "source": self._source, "filename": self._filename, "entry": self._kata.entry}
+        return sandbox, sandbox.submit(Message(header), self.call_seconds())
 
     def settle_load(self, sandbox: Sandbox, ticket: Ticket) -> None:
         """Wait until the file is loaded. Raises Failure, always the same, where it does not load.
@@ -204,7 +204,7 @@ class Answer:
             self._loaded.add(sandbox)
             try:
                 reply, _tensors = sandbox.wait(ticket)
-                failure = from_reply(reply)
+                failure = from_reply(reply) or undefined(reply, self._kata.entry, self._filename)
             except (SandboxEnded, GradingTimeout) as ended:
                 if not sandbox.confined and isinstance(ended, SandboxEnded):
                     raise RuntimeError(f"the sandbox did not start: {ended}") from ended
@@ -214,9 +214,7 @@ class Answer:
             self.layers, self.gaps = sandbox.layers or self.layers, sandbox.gaps or self.gaps
             self.load_printed = self.load_printed or ticket.printed
             if failure is not None:
-                sentence = _("the file does not load: {problem}")
-                failure.message, failure.kind = sentence.format(problem=failure.message), f"load-{failure.kind}"
-                self.load_failure = failure
+                self.load_failure = explained(failure, self._source, self._filename)
         if self.load_failure is not None:
             raise dataclasses.replace(self.load_failure)
 

@@ -20,7 +20,7 @@ from grader.catalog import FAMILIES, find
 from grader.devices import is_real
 from grader.errors import UsageError
 from grader.judge import report as reports
-from grader.judge.cases import CaseOutcome
+from grader.judge.cases import CaseOutcome, Run
 from grader.judge.desk import Desk, wanted
 from grader.judge.diagnose import diagnose
 from grader.judge.facts import facts
@@ -153,8 +153,7 @@ class Judge:
                 self._tell({"event": "training", "step": step, "steps": steps, "loss": loss})
 
         grading.answer.on_training = hear
-        device = "" if request["device"] == "cpu" else request["device"]
-        runs = wanted(desk.runs(device), request["case"].lower())
+        runs = chosen(desk, grading, request)
         self._tell({"event": "plan", "total": sum(len(run.outcomes) for run in runs)})
         runner = Runner(grading, note)
         prepared = time.monotonic()
@@ -183,6 +182,8 @@ class Judge:
         self, request: dict[str, Any], grading: Grading, outcomes: list[CaseOutcome], desk: Desk
     ) -> dict[str, Any]:
         shown = Path(request["filename"]).name
+        if grading.answer.load_failure is not None:  # one message says it all
+            outcomes = []
         named = diagnose(grading, outcomes, desk.bank, patiently=bool(request.get("many")))
         return {
             "schema": reports.SCHEMA,
@@ -242,7 +243,20 @@ def headline(grading: Grading, outcomes: list[CaseOutcome]) -> str:
     ran = [case for case in outcomes if case.outcome != "skipped"]
     if failures and len(failures) == len(ran) and all(failure.kind == "stub" for failure in failures):
         return _(NOTHING_WRITTEN)
-    return "" if outcomes else _("no case has that text in its id or title")
+    return ""
+
+
+def chosen(desk: Desk, grading: Grading, request: dict[str, Any]) -> list[Run]:
+    """Return the runs that a request asks for. Raises UsageError where that are none."""
+    device = "" if request["device"] == "cpu" else request["device"]
+    runs = wanted(desk.runs(device), request["case"].lower())
+    if runs:
+        return runs
+    grading.answer.close()
+    raise UsageError(
+        _("No case has {text!r} in its id or title.").format(text=request["case"]),
+        hint=_("See them all: kata grade {kata} --json").format(kata=request["kata"]),
+    )
 
 
 def refuse_absent_device(name: str) -> None:

@@ -79,6 +79,15 @@ class Executor:
         self.namespace = module.__dict__
         exec(compile(source, self.filename, "exec", dont_inherit=True), self.namespace)  # noqa: S102
 
+    def defined(self, entries: list[str]) -> Header:
+        """Tell which of these names the file does not define, and what classes and functions of its own it has."""
+        own = [
+            name
+            for name, value in self.namespace.items()
+            if isinstance(value, (type, types.FunctionType)) and value.__module__ == MODULE_NAME
+        ]
+        return {"missing": [name for name in entries if name not in self.namespace], "found": own}
+
     def forget(self, handles: list[int]) -> None:
         """Let go of modules whose cases are over."""
         for handle in handles:

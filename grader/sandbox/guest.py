@@ -99,9 +99,9 @@ class Guest:
             if operation == "load":
                 self._executor = Executor(header["filename"])
                 self._executor.load(header["source"])
-                return {"kind": "loaded"}, {}
+                return {"kind": "loaded"} | self._executor.defined(header["entry"]), {}
             if operation == "import":
-                _import(header["modules"])
+                _import(header["source"])
                 return {"kind": "imported"}, {}
             if operation == KEEP:
                 self._kept.update(numbered(header, payload))

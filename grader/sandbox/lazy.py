@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import importlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Final
 
@@ -24,6 +24,11 @@ _NEEDED: Final = {
     ),
 }
 """Names of modules, and the names in a file that make torch import them."""
+
+
+def may_be_needed(source: str) -> bool:
+    """Whether it is worth to look at the names in a file."""
+    return any(name in source for causes in _NEEDED.values() for name in causes)
 
 
 def foreseen(source: str) -> list[str]:
@@ -45,9 +50,9 @@ def _names(tree: ast.Module) -> Iterator[str]:
             yield from node.name.split(".")
 
 
-def load(modules: Iterable[str]) -> None:
-    """Import them. One that this torch does not have will not be missed."""
-    for module in modules:
+def load(source: str) -> None:
+    """Import what this file will need. A module that this torch does not have will not be missed."""
+    for module in foreseen(source):
         with suppress(ImportError):
             importlib.import_module(module)
 
