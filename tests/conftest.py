@@ -140,6 +140,32 @@ def _borrow(python: Path) -> Path:
     return packages
 
 
+def _move_in(python: Path) -> Path:
+    """Put the packages of this environment into another one, as if they were installed there; returns its folder.
+
+    They are hard links where the file system has them. What belongs to kata stays out, and so do `.pth` files.
+    """
+    (packages,) = python.parent.parent.glob("lib/python*/site-packages")
+    for folder in (Path(entry) for entry in sys.path if entry.endswith(("site-packages", "dist-packages"))):
+        for entry in folder.iterdir():
+            if entry.name == "grader" or entry.name.startswith("kata-") or entry.suffix == ".pth":
+                continue
+            if (packages / entry.name).exists():
+                continue
+            if entry.is_dir():
+                shutil.copytree(entry, packages / entry.name, copy_function=_link, ignore_dangling_symlinks=True)
+            else:
+                _link(entry, packages / entry.name)
+    return packages
+
+
+def _link(source: str | Path, target: str | Path) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _ctrl_c_is_heard() -> None:
     """Let processes that tests start react to SIGINT: a shell starts what runs in the background with it ignored."""
@@ -163,6 +189,12 @@ def fresh_python(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], Path]
 def borrow() -> Callable[[Path], Path]:
     """Return the function that lends a fresh environment the packages of this one."""
     return _borrow
+
+
+@pytest.fixture(scope="session")
+def move_in() -> Callable[[Path], Path]:
+    """Return the function that puts the packages of this environment into a fresh one."""
+    return _move_in
 
 
 @pytest.fixture(scope="session")

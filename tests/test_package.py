@@ -74,13 +74,16 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def kata(wheel: Path, tmp_path_factory, fresh_python, borrow, neutral_environment) -> Kata:
-    """The console script of a fresh virtual environment, started in a folder that is not the clone."""
+def kata(wheel: Path, tmp_path_factory, fresh_python, move_in, neutral_environment) -> Kata:
+    """The console script of a fresh virtual environment, started in a folder that is not the clone.
+
+    It lies beside torch, as pip, pipx and uv install it.
+    """
     python = fresh_python()
+    packages = move_in(python)
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python)
     result = run(*pip, "install", "--no-deps", "--no-index", wheel)
     assert result.returncode == 0, result.stderr
-    packages = borrow(python)
     hide_undeclared(packages)
     folder = tmp_path_factory.mktemp("elsewhere")
     variables = neutral_environment | {"KATA_HOME": str(folder / "home"), "LANG": "C.UTF-8", "COLUMNS": "80"}
@@ -144,6 +147,57 @@ def test_the_installed_solutions_cannot_be_read(kata: Kata, name: str) -> None:
     messages = [case["message"] for case in report["cases"]] + [report["message"]]
     assert all(case["outcome"] == "failed" for case in report["cases"])
     assert any(re.search(REFUSALS[name], message) for message in messages), messages
+
+
+LATE_IMPORTS = {
+    "beam-search": ("rows_written_by_lists", "hypotheses_in_one_tensor"),
+    "cross-attention": ("checkpointed",),
+    "masked-softmax": ("compiled", "with_broadcast_shapes"),
+    "static-cache": ("index_put_positions",),
+    "translate-rnn": ("state_picked_by_length",),
+}
+"""Correct answers for which torch imports more of itself, or sympy."""
+
+
+@pytest.mark.parametrize(
+    ("name", "style"), [(name, style) for name, styles in LATE_IMPORTS.items() for style in styles]
+)
+def test_what_torch_imports_late_is_there(kata: Kata, name: str, style: str) -> None:
+    """Kata lies beside torch and sympy, and hides from an answer what is its own, not what is theirs."""
+    answer = ROOT / "tests" / "answers" / name / "correct" / f"{style}.py"
+    report = json.loads(kata("grade", name, "--file", answer, "--json").stdout)
+    assert report["verdict"] == "passed"
+    assert report["sandbox_gaps"] == []
+
+
+LISTS_THE_SOLUTIONS = """
+import importlib, pathlib, sys
+import torch
+root = pathlib.Path(torch.__file__).parent.parent
+assert str(root) in sys.path, "torch does not lie beside kata"
+def tried(action):
+    try:
+        return action()
+    except (OSError, ImportError):
+        return ""
+found = [
+    tried(lambda: list((root / "grader" / "bundled" / "solutions").iterdir())),
+    tried(lambda: (root / "grader" / "bundled" / "solutions" / "masked-softmax" / "cases.py").read_text()),
+    tried(lambda: importlib.import_module("grader.bundled.solutions.masked-softmax.reference")),
+    tried(lambda: importlib.import_module("grader.judge.explain.mistakes").__file__),
+    tried(lambda: (root / "grader" / "judge" / "mistakes.py").read_text()),
+]
+raise LookupError("nothing found" if not any(found[:3] + found[4:]) else f"found {found}")
+"""
+
+
+@pytest.mark.skipif(not landlock.abi(), reason="needs a kernel with Landlock")
+def test_nothing_of_kata_is_read_beside_torch(kata: Kata, tmp_path: Path) -> None:
+    """Neither solutions nor the judge's own files can be listed, read or imported where all is in one folder."""
+    answer = tmp_path / "masked_softmax.py"
+    answer.write_text(LISTS_THE_SOLUTIONS)
+    report = json.loads(kata("grade", "masked-softmax", "--file", answer, "--json", code=1).stdout)
+    assert "LookupError: nothing found" in report["message"]
 
 
 @pytest.mark.skipif(not landlock.abi(), reason="needs a kernel with Landlock")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -17,6 +18,11 @@ _OUTCOME_OF_ENDING: Final[dict[str, Outcome]] = {"timeout": "timeout"}
 _LONGEST_MESSAGE: Final = 300
 NOTHING_WRITTEN: Final = marked("nothing is written yet: the stub still raises NotImplementedError")
 _REFUSED: Final = marked("the sandbox refused it: an answer may not touch files, sockets or other processes")
+
+_NOT_INSTALLED: Final = marked(
+    "it is kata's own environment that lacks it, whatever others have: an answer is one file, with torch and Python "
+    "alone"
+)
 
 
 @dataclass(eq=False)
@@ -96,6 +102,9 @@ def from_reply(reply: dict[str, Any]) -> Failure | None:
         return Failure(kind, sentence.format(error=name), line=line)
     if name == "RecursionError":
         return Failure(kind, _("your code calls itself without end (RecursionError)"), line=line)
+    if name == "ModuleNotFoundError" and re.fullmatch(r"No module named '\w+'", message):
+        sentence = _("{error}: {message} ({reason})")
+        return Failure(kind, sentence.format(error=name, message=message, reason=_(_NOT_INSTALLED)), line=line)
     if name == "PermissionError" or "Operation not permitted" in message:
         sentence = _("{error}: {message} ({reason})")
         return Failure(kind, sentence.format(error=name, message=message, reason=_(_REFUSED)), line=line)

@@ -26,7 +26,7 @@ from grader.judge.explain.facts import facts
 from grader.judge.explain.repro import script
 from grader.judge.failure import NOTHING_WRITTEN, text_of
 from grader.judge.progress import Client, Clock, Progress, Stale
-from grader.judge.runs.outcome import CaseOutcome
+from grader.judge.runs.outcome import CaseOutcome, Run
 from grader.judge.runs.runner import Runner
 from grader.judge.workbench import Workbench, wanted
 from grader.judge.workers.keeper_client import DEVICE_WORKER, KeeperClient
@@ -117,8 +117,7 @@ class Judge:
         grading = workbench.grading(request, plan, many=many)
         progress = Progress(self._client, may_be_stale=bool(request.get("keep")))
         grading.answer.on_training = progress.hears
-        device = "" if request["device"] == "cpu" else request["device"]
-        runs = wanted(workbench.runs(device), request["case"].lower())
+        runs = _chosen(workbench, grading, request)
         total = sum(len(run.outcomes) for run in runs)
         progress.begins(total)
         clock.lap("preparing")
@@ -174,6 +173,8 @@ def _document(
 ) -> dict[str, Any]:
     """Return the report, all but its times."""
     shown = Path(request["filename"]).name
+    if grading.answer.load_failure is not None:  # one message says it all
+        outcomes = []
     named = diagnose(grading, outcomes, workbench.bank)
     return {
         "schema": reports.SCHEMA,
@@ -207,7 +208,20 @@ def headline(grading: Grading, outcomes: list[CaseOutcome]) -> str:
     ran = [case for case in outcomes if case.outcome != "skipped"]
     if failures and len(failures) == len(ran) and all(failure.kind == "stub" for failure in failures):
         return _(NOTHING_WRITTEN)
-    return "" if outcomes else _("no case has that text in its id or title")
+    return ""
+
+
+def _chosen(workbench: Workbench, grading: Grading, request: dict[str, Any]) -> list[Run]:
+    """Return the runs that a request asks for. Raises UsageError where that are none."""
+    device = "" if request["device"] == "cpu" else request["device"]
+    runs = wanted(workbench.runs(device), request["case"].lower())
+    if runs:
+        return runs
+    grading.answer.close()
+    raise UsageError(
+        _("No case has {text!r} in its id or title.").format(text=request["case"]),
+        hint=_("See them all: kata grade {kata} --json").format(kata=request["kata"]),
+    )
 
 
 def refuse_absent_device(name: str) -> None:

@@ -17,6 +17,7 @@ import math
 import weakref
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -251,7 +252,9 @@ def _indexed(tensor: torch.Tensor, indices: Sequence[torch.Tensor | None]) -> in
     if any(index.dtype == torch.bool for index in given):
         return tensor.numel()
     taken = [length for length, index in zip(tensor.shape, indices, strict=False) if index is not None]
-    selected = math.prod(torch.broadcast_shapes(*(index.shape for index in given)))
+    shapes = (reversed(index.shape) for index in given)
+    # Not torch.broadcast_shapes, which imports sympy.
+    selected = math.prod(next((n for n in sizes if n != 1), 1) for sizes in zip_longest(*shapes, fillvalue=1))
     return tensor.numel() // max(1, math.prod(taken)) * selected
 
 

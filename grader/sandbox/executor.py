@@ -9,7 +9,7 @@ from __future__ import annotations
 import linecache
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -38,6 +38,12 @@ _equal, _view, _clone, _manual_seed, _grad = (
     torch.default_generator.manual_seed,
     torch.autograd.grad,
 )
+_WORDS: Final = {  # as which floating-point numbers are compared bit for bit: NaN differs from itself, 0 equals -0
+    torch.float64: torch.int64,
+    torch.float32: torch.int32,
+    torch.float16: torch.int16,
+    torch.bfloat16: torch.int16,
+}
 _isinstance, _len = isinstance, len
 _Tensor, _Module, _Parameter = torch.Tensor, torch.nn.Module, torch.nn.Parameter
 _apply, _module_to = torch.nn.Module._apply, torch.nn.Module.to  # noqa: SLF001 - an answer may override it
@@ -72,6 +78,15 @@ class Executor:
         sys.modules[MODULE_NAME] = module
         self.namespace = module.__dict__
         exec(compile(source, self.filename, "exec", dont_inherit=True), self.namespace)  # noqa: S102
+
+    def defined(self, entries: list[str]) -> Header:
+        """Tell which of these names the file does not define, and what classes and functions of its own it has."""
+        own = [
+            name
+            for name, value in self.namespace.items()
+            if isinstance(value, (type, types.FunctionType)) and value.__module__ == MODULE_NAME
+        ]
+        return {"missing": [name for name in entries if name not in self.namespace], "found": own}
 
     def forget(self, handles: list[int]) -> None:
         """Let go of modules whose cases are over."""
@@ -124,7 +139,7 @@ class Executor:
         self._handed_back.clear()
         module, target = self._target(header)
         weights = _parameters(module) if module is not None and (header["inputs"] or header["grad"]) else {}
-        given = given or _unpacked(header, Unpacker(tensors, self._returned))
+        given = given or _unpacked(header, _reader(header, tensors, self._returned))
         args, kwargs = observe.place(given[:2], header["device"])
         inputs = dict(named_tensors(args, kwargs, header["names"]))
         watched = inputs | weights if header["inputs"] else {}
@@ -209,9 +224,7 @@ class Executor:
                 shared = item.detach()
                 self._handed_back.add(id(shared))
                 return shared
-            if isinstance(item, tuple) and hasattr(item, "_fields"):
-                return type(item)(*map(share, item))
-            return type(item)(map(share, item)) if type(item) in (tuple, list) else item
+            return observe.rebuilt(item, map(share, item)) if isinstance(item, (tuple, list)) else item
 
         return share(value)
 
@@ -250,9 +263,19 @@ class Executor:
 def unpacked(header: Header, tensors: Tensors) -> Given | None:
     """Unpack what an operation needs before its time; None where that has to wait for an earlier result."""
     try:
-        return _unpacked(header, Unpacker(tensors))
+        return _unpacked(header, _reader(header, tensors))
     except WireError:
         return None
+
+
+def _reader(
+    header: Header, tensors: Tensors, returned: Callable[[int, list[int | str]], Any] | None = None
+) -> Unpacker:
+    """Read what a call is given; what is differentiated has memory of its own for each entry.
+
+    A leaf that is expanded gets the mean of its entries' gradients through as_strided, their own through all else.
+    """
+    return Unpacker(tensors, returned, dense=bool(header.get("grad")))
 
 
 def _unpacked(header: Header, tree: Unpacker) -> Given:
@@ -358,11 +381,8 @@ def _same_bits(now: torch.Tensor, before: torch.Tensor) -> bool:
     now = now.detach()
     if now.shape != before.shape or now.dtype != before.dtype:
         return False
-    if _equal(now, before):
-        return True
-    if now.is_floating_point():  # NaN differs from itself; equal values of another sign of zero are no change
-        return _equal(now.isnan(), before.isnan()) and _equal(now.nan_to_num(), before.nan_to_num())
-    return False
+    words = _WORDS.get(now.dtype)
+    return _equal(now, before) if words is None else _equal(_view(now, words), _view(before, words))
 
 
 def _gradients(snapshot: Snapshot, sources: Tensors, through: list[bool] | None) -> list[list[Any]]:

@@ -24,7 +24,7 @@ from typing import Any, Final
 import torch
 
 from grader.probes import simdevice
-from grader.sandbox import confine, limits
+from grader.sandbox import confine, lazy, limits
 from grader.sandbox.executor import AnswerError, Executor, Given
 from grader.sandbox.limits import WHERE_ARE_YOU
 from grader.sandbox.preloaded import INHERITED, Item, items_of, numbered
@@ -47,7 +47,7 @@ OUT_OF_MEMORY: Final = ("can't allocate memory", "std::bad_alloc", "Unable to al
 _frame, _load, _save, _parse, _dumps = frame, load, save, parse_frame, json.dumps
 _type, _isinstance, _str, _len, _walk_traceback = type, isinstance, str, len, traceback.walk_tb
 _write, _marker, _suppress, _now = os.write, marker, contextlib.suppress, time.monotonic
-_items_of = items_of
+_items_of, _import = items_of, lazy.load
 _list, _enumerate = list, enumerate
 _exit, _send, _receive = os._exit, socket.socket.sendall, socket.socket.recv
 
@@ -101,7 +101,10 @@ class Guest:
             if operation == "load":
                 self._executor = Executor(header["filename"])
                 self._executor.load(header["source"])
-                return {"kind": "loaded"}, {}
+                return {"kind": "loaded"} | self._executor.defined(header["entry"]), {}
+            if operation == "import":
+                _import(header["source"])
+                return {"kind": "imported"}, {}
             if operation == PRELOAD:
                 self._preloaded.update(numbered(header, payload))
                 return {"kind": PRELOAD}, {}
@@ -204,6 +207,15 @@ class Guest:
         }
 
 
+def without_ours(path: list[str]) -> list[str]:
+    """Return where modules may be looked for: not in the clone, but where kata is installed beside torch, there too.
+
+    torch imports much of itself, and sympy, when it is first needed.
+    """
+    hidden = {""} if torch.__file__.startswith(f"{PACKAGE_ROOT}{os.sep}torch{os.sep}") else {"", PACKAGE_ROOT}
+    return [entry for entry in path if entry not in hidden]
+
+
 def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
     """Become the sandbox.
 
@@ -215,9 +227,10 @@ def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
         _exit(99)
     channel, diagnostics = socket.socket(fileno=fds["channel"]), fds["diagnostics"]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.path[:] = [entry for entry in sys.path if entry not in ("", PACKAGE_ROOT)]
+    sys.path[:] = without_ours(sys.path)
     gc.enable()  # off in the server, where nothing becomes garbage
     torch.set_num_threads(1)
+    lazy.compile_nothing()
     torch.set_deterministic_debug_mode("warn")  # torch.empty is NaN then: what was never written shows
     scratch = Path(settings["scratch"])
     read = map(Path, settings["read"])

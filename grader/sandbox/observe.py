@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 
@@ -25,6 +25,16 @@ def ready(device: str) -> None:
         simdevice.register()
 
 
+def rebuilt(like: tuple[Any, ...] | list[Any], items: Iterable[Any]) -> tuple[Any, ...] | list[Any]:
+    """Return these items as a list or a tuple, a named one where ``like`` is.
+
+    What else an answer has derived from them has a constructor of its own, which is not called.
+    """
+    if isinstance(like, list):
+        return list(items)
+    return tuple.__new__(type(like), items) if hasattr(like, "_fields") else tuple(items)
+
+
 def place(value: Any, device: str) -> Any:
     """Return arguments (new tensors) or a module on the device of the variant; not logged as the answer's traffic."""
     if device == "cpu":
@@ -41,8 +51,7 @@ def place(value: Any, device: str) -> Any:
                 done[id(item)] = simdevice.to_sim(item) if device == SIMULATED else item.to(device)
             return done[id(item)]
         if isinstance(item, (tuple, list)):
-            named = hasattr(item, "_fields")  # a named tuple that the answer returned
-            return type(item)(*map(move, item)) if named else type(item)(map(move, item))
+            return rebuilt(item, map(move, item))
         if isinstance(item, dict):
             return {key: move(entry) for key, entry in item.items()}
         if isinstance(item, Step):

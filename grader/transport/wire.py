@@ -247,10 +247,16 @@ class Unpacker:
     """The way back; the same tensor met twice is one object."""
 
     def __init__(
-        self, tensors: dict[str, torch.Tensor], returned: Callable[[int, list[int | str]], Tree] | None = None
+        self,
+        tensors: dict[str, torch.Tensor],
+        returned: Callable[[int, list[int | str]], Tree] | None = None,
+        *,
+        dense: bool = False,
     ) -> None:
+        """Read these heaps. ``returned`` finds what was returned earlier; ``dense``: nothing arrives expanded."""
         self._tensors = tensors
         self._returned = returned
+        self._dense = dense
         self._made: dict[tuple[Any, ...], torch.Tensor] = {}
         self._left = sum(tensor.numel() for tensor in tensors.values())  # each has a place of its own
 
@@ -308,7 +314,8 @@ class Unpacker:
                 tensor = (tensor if shared else tensor.clone()).view(sizes)
                 if order is not None:
                     tensor = tensor.permute(sorted(range(len(order)), key=order.__getitem__))
-                self._made[key] = tensor if expand is None else tensor.expand(expand)
+                tensor = tensor if expand is None else tensor.expand(expand)
+                self._made[key] = tensor.contiguous() if self._dense and expand is not None else tensor
             except (RuntimeError, TypeError, IndexError, ValueError, OverflowError) as error:
                 raise WireError("a value points outside of what was sent") from error
         return self._made[key]

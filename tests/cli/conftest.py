@@ -90,7 +90,7 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: ModuleType) ->
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LANG", "C.UTF-8")
     monkeypatch.setenv("KATA_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("PYTHONPATH", str(Path(grader.__file__).parent.parent))
+    monkeypatch.setenv("PYTHONPATH", str(Path(client.__file__).parent.parent.parent))
     monkeypatch.chdir(folder)
     monkeypatch.setattr(catalog, "content_root", lambda: content)
     module = driver.made_up_session()

@@ -199,3 +199,13 @@ def test_one_behaviour(first, second, same: bool) -> None:
     """A mistake is named only if it did what the answer did: NaN and infinities in the same places too."""
     assert agree(first, second) is same
     assert agree(second, first) is same
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16])
+def test_the_lowest_number_is_not_minus_infinity(dtype) -> None:
+    """-inf and the lowest number are told apart, and so are NaN and any number; zeros of both signs are equal."""
+    x = torch.tensor([-math.inf, math.inf, math.nan, 0.0], dtype=dtype)
+    assert same_bits(x, torch.tensor([-math.inf, math.inf, math.nan, -0.0], dtype=dtype))
+    assert not same_bits(x, torch.tensor([torch.finfo(dtype).min, math.inf, math.nan, 0.0], dtype=dtype))
+    assert not same_bits(x, torch.tensor([-math.inf, torch.finfo(dtype).max, math.nan, 0.0], dtype=dtype))
+    assert not same_bits(x, torch.tensor([-math.inf, math.inf, 1e30, 0.0]).to(dtype))

@@ -9,12 +9,14 @@ from typing import Final
 
 from grader.catalog import Kata
 from grader.judge.failure import Failure, GradingTimeout, SandboxEnded, from_ending, from_reply, text_of
+from grader.judge.loading import explained, undefined
 from grader.judge.workers.backend import Header, Tensors
 from grader.judge.workers.keeper_client import DEVICE_WORKER, PLAIN_WORKER
 from grader.judge.workers.pending import Asked, MustResubmit, Pending, Reply, Told
 from grader.judge.workers.sandbox import START_SECONDS, Sandbox
 from grader.judge.workers.standby import Standby
 from grader.language import _
+from grader.sandbox import lazy
 from grader.transport.operations import Message, Several
 
 SECONDS_AFTER_A_TIMEOUT: Final = (2.0, 1.0, 0.5)
@@ -112,13 +114,15 @@ class Answer:
         return min(self._kata.call_seconds, shorter)
 
     def new_sandbox(self, worker: str) -> tuple[Sandbox, Pending]:
-        """Take a sandbox and ask it to load the file."""
+        """Take a sandbox and ask it to load the file, and before that what torch will import because of it."""
         sandbox = self._standby.take(worker, self._deadline)
         sandbox.filename = self._filename
         if worker == DEVICE_WORKER and self._device_problem is None:
             self._device_asked = sandbox.submit(Message({"op": "device"}), START_SECONDS)
-        load = Message({"op": "load", "source": self._source, "filename": self._filename})
-        return sandbox, sandbox.submit(load, self.call_seconds())
+        if lazy.may_be_needed(self._source):
+            sandbox.submit(Message({"op": "import", "source": self._source}), START_SECONDS)
+        header = {"op": "load", "source": self._source, "filename": self._filename, "entry": self._kata.entry}
+        return sandbox, sandbox.submit(Message(header), self.call_seconds())
 
     def settle_load(self, sandbox: Sandbox, operation: Pending) -> None:
         """Wait until the file is loaded. Raises Failure, always the same, where it does not load.
@@ -129,11 +133,11 @@ class Answer:
             self._loaded.add(sandbox)
             try:
                 reply, _tensors = sandbox.wait(operation)
-                failure = from_reply(reply)
+                failure = from_reply(reply) or undefined(reply, self._kata.entry, self._filename)
             except MustResubmit:  # somebody has ended it before it came to the file
                 return
             except (SandboxEnded, GradingTimeout) as ended:
-                if not sandbox.confined:
+                if not sandbox.confined and isinstance(ended, SandboxEnded):
                     raise RuntimeError(f"the sandbox did not start: {ended}") from ended
                 if self._is_first_crash(ended):
                     return
@@ -141,9 +145,7 @@ class Answer:
             self.layers, self.gaps = sandbox.layers or self.layers, sandbox.gaps or self.gaps
             self.load_printed = self.load_printed or operation.printed
             if failure is not None:
-                sentence = _("the file does not load: {problem}")
-                failure.message, failure.kind = sentence.format(problem=failure.message), f"load-{failure.kind}"
-                self.load_failure = failure
+                self.load_failure = explained(failure, self._source, self._filename)
         if self.load_failure is not None:
             raise dataclasses.replace(self.load_failure)
 
