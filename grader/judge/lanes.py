@@ -201,7 +201,9 @@ class Answer:
             try:
                 reply, _tensors = sandbox.wait(ticket)
                 failure = from_reply(reply)
-            except (SandboxEnded, GradingTimeout) as ended:
+            except GradingTimeout as ended:  # what used up the time is the answer's affair, not that of a last sandbox
+                raise self.failure_of(ended) from None
+            except SandboxEnded as ended:
                 if not sandbox.confined:
                     raise RuntimeError(f"the sandbox did not start: {ended}") from ended
                 if self._is_first_crash(ended):
@@ -216,9 +218,9 @@ class Answer:
         if self.load_failure is not None:
             raise dataclasses.replace(self.load_failure)
 
-    def _is_first_crash(self, ended: SandboxEnded | GradingTimeout) -> bool:
+    def _is_first_crash(self, ended: SandboxEnded) -> bool:
         """Whether the file may have another try: somebody else can have ended a sandbox that waited for it."""
-        crashed = isinstance(ended, SandboxEnded) and ended.ending == "crashed"
+        crashed = ended.ending == "crashed"
         first, self._has_crashed = crashed and not self._has_crashed, self._has_crashed or crashed
         return first
 
@@ -309,6 +311,7 @@ class Lane:
             raise self._answer.failure_of(ended) from None
         if reply["kind"] == "memory":  # who knows what is left in there: the next case starts afresh
             self.careful = True
+            self._answer.deaths += 1
             asked.sandbox.discard()
         return reply, tensors
 

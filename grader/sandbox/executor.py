@@ -138,9 +138,9 @@ class Executor:
         _manual_seed(header["seed"])
         with observe.watching(header, self.filename, (args, kwargs, module)) as seen:
             result = target(*args, **kwargs)
-        self._kept[header["key"]] = result  # a later call may get it back
         snapshot = Snapshot(to_cpu=observe.to_cpu, heap=heap)
         reply: Header = {"kind": "value", "value": snapshot.tree(result), "seen": seen()}
+        self._kept[header["key"]] = result  # a later call may get it back, unless it is too large to be sent
         reply["modified"] = [name for name, tensor in watched.items() if not _same_bits(tensor, before[name])]
         reply["modified"] += [name for name, now, then in lists if not _same_items(now, then)]
         if header["grad"]:

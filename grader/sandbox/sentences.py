@@ -45,6 +45,7 @@ SENTENCES: Final = (
     marked("can read files outside the allow-list"),
     marked("can create files"),
     marked("can open network sockets"),
+    marked("can send to sockets outside"),
     marked("can signal the grader"),
     marked("can start processes"),
     # wire.py, host.py, and the judge's own checks of a reply
