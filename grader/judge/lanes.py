@@ -211,7 +211,9 @@ class Answer:
                 failure = self.failure_of(ended)
             self.layers, self.gaps = sandbox.layers or self.layers, sandbox.gaps or self.gaps
             self.load_printed = self.load_printed or ticket.printed
-            if failure is not None:
+            if failure is not None and failure.kind == "tampering":
+                self.load_failure = failure
+            elif failure is not None:
                 sentence = _("the file does not load: {problem}")
                 failure.message, failure.kind = sentence.format(problem=failure.message), f"load-{failure.kind}"
                 self.load_failure = failure

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from grader.judge.failure import Failure, text_of
+from grader.judge.failure import Failure, tampering, text_of
 from grader.language import _
 from grader.sandbox.sentences import in_words
 
@@ -36,7 +36,10 @@ class Cost:
 
 
 def contract_failure(exchange: Exchange) -> Failure | None:
-    """Return the failure for a forbidden call or a changed input, if there was one."""
+    """Return the failure for tampering, a forbidden call or a changed input, if there was one."""
+    found = tampering(exchange.reply)
+    if found is not None:
+        return found
     for name, line in _findings(_seen(exchange.reply).get("forbidden")):
         sentence = _("{name} is out of bounds in this kata")
         return Failure("forbidden", sentence.format(name=name), line=line, call=exchange.call)

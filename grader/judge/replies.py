@@ -11,7 +11,7 @@ from grader.judge.agreement import Agreement
 from grader.judge.arguments import handed_back, lives_on_a_device
 from grader.judge.entries import missing_parameters
 from grader.judge.expected import MALFORMED
-from grader.judge.failure import Failure, unreadable
+from grader.judge.failure import Failure, tampering, unreadable
 from grader.judge.lanes import Backend
 from grader.judge.observed import cost_of
 from grader.judge.results import Exchange
@@ -25,6 +25,9 @@ def receive(exchange: Exchange, backend: Backend) -> None:
     assert exchange.asked is not None
     exchange.settled = True
     exchange.reply, tensors = backend.wait(exchange.asked)
+    found = tampering(exchange.reply)
+    if found is not None:
+        raise found
     if exchange.reply["kind"] != "value":
         return
     try:

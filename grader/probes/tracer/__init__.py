@@ -24,12 +24,15 @@ from torch._ops import OpOverload, OpOverloadPacket
 from torch.overrides import TorchFunctionMode, resolve_name
 
 from grader.probes.frames import line_of
+from grader.probes.seal import sealed
 from grader.probes.tracer import spies
 from grader.probes.tracer.rules import COMMON_FORBIDDEN, Rules, rules_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import FrameType
+
+_set_profile = sys.setprofile
 
 __all__ = ["COMMON_FORBIDDEN", "Call", "install_dispatch_spies", "trace"]
 
@@ -61,15 +64,18 @@ def trace(filename: str, forbidden: Iterable[str] = (), allowed: Iterable[str] =
     recorder = _Recorder(filename, rules)
     profiles = sys.getprofile(), threading.getprofile()
     spies.listen(recorder.on_operator)
-    threading.setprofile(recorder.on_frame)
+    profile = sealed(recorder.on_frame)
+    threading.setprofile(profile)
+    _active.append(recorder)
     try:
-        with _FunctionMode(recorder):
-            sys.setprofile(recorder.on_frame)
+        with _FunctionMode():
+            _set_profile(profile)
             try:
                 yield recorder.calls
             finally:
-                sys.setprofile(profiles[0])
+                _set_profile(profiles[0])
     finally:
+        _active.pop()
         threading.setprofile(profiles[1])
         spies.unlisten(recorder.on_operator)
 
@@ -143,21 +149,21 @@ class _Recorder:
 
 
 class _FunctionMode(TorchFunctionMode):
-    """Shows every torch function to a recorder and then runs it."""
-
-    def __init__(self, recorder: _Recorder) -> None:
-        super().__init__()
-        self._recorder, self._names = recorder, recorder.names
+    """Shows every torch function to the recorder and then runs it. Whoever gets hold of it finds no rules in it."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         del types
+        recorder = _active[-1]
         try:
-            name = self._names[func]
+            name = recorder.names[func]
         except KeyError:
-            name = self._recorder.function_name(func)
+            name = recorder.function_name(func)
         if name is None:
             return func(*args, **(kwargs or {}))
-        return self._recorder.run(name, func, args, kwargs or {})
+        return recorder.run(name, func, args, kwargs or {})
+
+
+_active: list[_Recorder] = []
 
 
 def _file_of(frame: FrameType | None) -> str:
