@@ -21,7 +21,7 @@ from grader.judge.failure import Failure, Satisfied, from_reply, raised_types, u
 from grader.judge.grading import Grading
 from grader.judge.lanes import Backend
 from grader.judge.numbers import Numbers
-from grader.judge.observed import Cost, contract_failure, device_failure, remarks_of, tensor_nodes
+from grader.judge.observed import Cost, contract_failure, device_failure, forbidden_call, remarks_of, tensor_nodes
 from grader.judge.replies import (
     agreed,
     compare_gradients,
@@ -209,7 +209,7 @@ class Check:
         packed |= {
             "dtype": dtype_name(self.variant.dtype),
             "device": self.variant.device,
-            "trace": self.grading.kata.bounds if self.variant.trace else None,
+            "trace": self.grading.kata.bounds | ({} if self.variant.trace else {"frames": False}),
             "inputs": self.variant.watches_inputs,
             "cost": self.variant.cost,
         }
@@ -305,6 +305,10 @@ class Check:
         self.remarks += [remark for remark in remarks_of(reply) if remark not in self.remarks]
         if variant.family == "contract":
             failure = contract_failure(exchange)
+            if failure is not None:
+                raise failure
+        elif not variant.trace:  # a level of which no other outcome tells what was called
+            failure = forbidden_call(exchange)
             if failure is not None:
                 raise failure
         failure = device_failure(reply, device_of_results(exchange, variant.device), exchange.names)

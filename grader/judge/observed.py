@@ -40,14 +40,22 @@ def contract_failure(exchange: Exchange) -> Failure | None:
     found = tampering(exchange.reply)
     if found is not None:
         return found
-    for name, line in _findings(_seen(exchange.reply).get("forbidden")):
-        sentence = _("{name} is out of bounds in this kata")
-        return Failure("forbidden", sentence.format(name=name), line=line, call=exchange.call)
+    forbidden = forbidden_call(exchange)
+    if forbidden is not None:
+        return forbidden
     modified = exchange.reply.get("modified")
     if type(modified) is list and modified:
         names = ", ".join(text_of(name, 80) for name in modified[:8])
         sentence = _("your code changed its input {names} in place")
         return Failure("modified", sentence.format(names=names), call=exchange.call)
+    return None
+
+
+def forbidden_call(exchange: Exchange) -> Failure | None:
+    """Return the failure for a forbidden call, if there was one."""
+    for name, line in _findings(_seen(exchange.reply).get("forbidden")):
+        sentence = _("{name} is out of bounds in this kata")
+        return Failure("forbidden", sentence.format(name=name), line=line, call=exchange.call)
     return None
 
 

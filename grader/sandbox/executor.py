@@ -144,7 +144,9 @@ class Executor:
         reply["modified"] = [name for name, tensor in watched.items() if not _same_bits(tensor, before[name])]
         reply["modified"] += [name for name, now, then in lists if not _same_items(now, then)]
         if header["grad"]:
-            reply["grads"] = _gradients(snapshot, inputs | weights, header["through"])
+            with observe.tracing(header, self.filename) as forbidden:
+                reply["grads"] = _gradients(snapshot, inputs | weights, header["through"])
+            reply["seen"].setdefault("forbidden", []).extend(forbidden())
         return reply, snapshot.tensors if heap is None else {}
 
     def train(self, header: Header, tensors: Tensors, tell: Tell) -> tuple[Header, Tensors]:

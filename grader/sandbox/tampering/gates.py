@@ -7,12 +7,15 @@ import ctypes
 import sys
 import threading
 from collections.abc import Callable
+from types import CodeType, FrameType
 from typing import Any, Final
 
 import torch
+import torch.jit.frontend
 import torch.overrides
 from torch.utils import _python_dispatch
 
+from grader.probes import tracer
 from grader.probes.seal import sealed
 from grader.sandbox.tampering.audit import LOOKS_INSIDE, STARTS_A_THREAD, TOUCHES_HOOKS, ThreadError
 from grader.sandbox.tampering.ledger import Ledger, is_installed
@@ -46,10 +49,15 @@ _THREADS: Final = (
     *((_thread, name) for name in ("start_new_thread", "start_new", "start_joinable_thread")),
     *((threading, name) for name in ("_start_new_thread", "_start_joinable_thread")),
 )
+_RECORDS_GRAPHS: Final = (
+    (torch._C, "_create_function_from_trace"),  # noqa: SLF001
+    (torch._C.ScriptModule, "_create_method_from_trace"),  # noqa: SLF001
+)
 _REPLACED: Final = ("aten", "_")
 _LIBRARY: Final = torch.library.__file__
 
 _frame = sys._getframe  # noqa: SLF001 - before anybody could patch it
+_get_profile, _set_profile = sys.getprofile, sys.setprofile
 
 
 def build(ledger: Ledger) -> None:
@@ -59,6 +67,10 @@ def build(ledger: Ledger) -> None:
             setattr(owner, name, _gate(ledger, TOUCHES_HOOKS, f"{owner.__name__}.{name}", getattr(owner, name)))
     for owner, name in _OF_MEMORY:
         setattr(owner, name, _gate(ledger, LOOKS_INSIDE, f"{owner.__name__}.{name}", getattr(owner, name)))
+    for scripting in (torch.jit.frontend, torch.jit._script, torch.jit._recursive):  # noqa: SLF001 - each has the name
+        scripting.get_jit_def = _script_gate(ledger, scripting.get_jit_def)  # type: ignore[attr-defined]
+    for recorder, name in _RECORDS_GRAPHS:
+        setattr(recorder, name, _tracing_gate(ledger, getattr(recorder, name)))
     ctypes.pythonapi = ctypes.PyDLL(None)  # looking a function up is seen; those that we use were looked up before
     for owner, name in _THREADS:
         if hasattr(owner, name):
@@ -86,6 +98,38 @@ def _thread_gate(ledger: Ledger, original: Callable[..., Any]) -> Callable[..., 
             return original(*args, **kwargs)
         ledger.note(STARTS_A_THREAD, ledger.line(_frame(1)))
         raise ThreadError
+
+    return sealed(gate)
+
+
+def _script_gate(ledger: Ledger, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Remember which functions become TorchScript: the tracer does not see them run."""
+
+    def gate(function: Any, *args: Any, **kwargs: Any) -> Any:
+        code = getattr(function, "__code__", None)
+        if ledger.filename and isinstance(code, CodeType):
+            tracer.note_compiled(code, ledger.line(_frame(1)))
+        return original(function, *args, **kwargs)
+
+    return sealed(gate)
+
+
+def _tracing_gate(ledger: Ledger, original: Callable[..., Any]) -> Callable[..., Any]:
+    """Remember which functions run while a graph is recorded, of which only the operators are left."""
+
+    def gate(*args: Any, **kwargs: Any) -> Any:
+        line, before = ledger.line(_frame(1)), _get_profile()
+
+        def on_frame(frame: FrameType, event: str, argument: Any) -> None:
+            del argument
+            if event == "call" and is_installed(frame.f_code.co_filename):
+                tracer.note_compiled(frame.f_code, line)
+
+        _set_profile(sealed(on_frame))
+        try:
+            return original(*args, **kwargs)
+        finally:
+            _set_profile(before)
 
     return sealed(gate)
 

@@ -57,6 +57,7 @@ _CHANGE_BY_THEMSELVES: Final = frozenset(
 
 _is, _all, _map, _len, _format = operator.is_, all, map, len, str.format
 _zip, _enumerate = zip, enumerate
+_endswith, _OF_THE_COMPILER = str.endswith, "torch/_dynamo/mutation_guard.py"
 _type, _Function, _getattr, _search = type, types.FunctionType, getattr, re.search
 
 
@@ -107,7 +108,7 @@ class Namespaces:
                 now = watched.space.get(name, self)
                 if now is self:
                     self._note(REMOVES, watched.label, name, None)
-                elif now is not value:
+                elif now is not value and not _wraps(now, value):
                     self._note(REPLACES, watched.label, name, now)
             for name in watched.added():
                 self._note(REPLACES, watched.label, name, watched.space[name])
@@ -139,6 +140,16 @@ def _name_of(kind: type) -> str:
         if vars(module).get(kind.__name__) is kind:
             return f"{prefix}{kind.__name__}"
     return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _wraps(now: Any, value: Any) -> bool:
+    """Whether a function of a library hands on to what was there: torch's compiler does so when it is imported."""
+    if _type(now) is not _Function or not is_installed(now.__code__.co_filename):
+        return False
+    if _endswith(now.__code__.co_filename, _OF_THE_COMPILER):
+        return True
+    inner = _getattr(now, "__wrapped__", None)
+    return inner is value or _getattr(now, "_torchdynamo_orig_callable", None) is value
 
 
 def _stays(value: Any) -> bool:
