@@ -34,6 +34,9 @@ _INSIDE: Final = frozenset(
     | {"gc.get_objects", "gc.get_referrers", "gc.get_referents", "cpython.PyInterpreterState_New"}
 )
 _HOOKS: Final = frozenset({"sys.setprofile", "sys.settrace", "sys.addaudithook", "sys.monitoring.register_callback"})
+_TAKEN_OFF: Final = frozenset({"sys.setprofile", "sys.settrace"})
+"""Python itself takes off a profile function that cannot run: where a recursion without end has used up the stack."""
+NEAR_THE_LIMIT: Final = 100
 _CODE: Final = frozenset({"code.__new__", "marshal.loads", "marshal.load", "marshal.dumps"})
 _THREADS: Final = frozenset({"_thread.start_new_thread", "_thread.start_joinable_thread"})
 _FRAMES: Final = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame", "f_code"})
@@ -43,6 +46,7 @@ _NAMED: Final = frozenset({"function.__new__", "compile", "open"})
 _WATCHED: Final = _INSIDE | _HOOKS | _CODE | _THREADS | _ATTRIBUTES | _NAMED
 
 _frame, _type, _str, _format = sys._getframe, type, str, str.format  # noqa: SLF001 - before anybody could patch them
+_recursion_limit = sys.getrecursionlimit
 _startswith, _rpartition, _CodeType, _FunctionType = str.startswith, str.rpartition, CodeType, types.FunctionType
 
 
@@ -80,7 +84,8 @@ def _hook(ledger: Ledger) -> Callable[[str, tuple[Any, ...]], None]:
             if event in _THREADS:
                 ledger.note(STARTS_A_THREAD, ledger.line(outside))
             else:
-                sentence = _sentence(event, args) if _is_the_learners(outside) else ""
+                is_theirs = _is_the_learners(outside) and not (event in _TAKEN_OFF and _is_at_the_limit(outside))
+                sentence = _sentence(event, args) if is_theirs else ""
                 if sentence:
                     ledger.note(sentence, ledger.line(outside))
                 return
@@ -101,6 +106,13 @@ def _is_the_learners(frame: FrameType | None) -> bool:
             return False
         frame = frame.f_back
     return False
+
+
+def _is_at_the_limit(frame: FrameType | None) -> bool:
+    deep = 0
+    while frame is not None:
+        deep, frame = deep + 1, frame.f_back
+    return deep > _recursion_limit() - NEAR_THE_LIMIT
 
 
 def _sentence(event: str, args: tuple[Any, ...]) -> str:

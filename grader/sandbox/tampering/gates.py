@@ -39,6 +39,8 @@ _OF_PYTHON: Final = (
     (torch.overrides, "_get_current_function_mode_stack"),
     (torch.overrides, "_pop_mode"),
     (torch.overrides, "_pop_mode_temporarily"),
+    (sys, "setprofile"),
+    (sys, "settrace"),
     (sys, "getprofile"),
     (sys, "gettrace"),
     (threading, "getprofile"),
