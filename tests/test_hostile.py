@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import tempfile
 import time
 from collections.abc import Callable
@@ -29,6 +30,7 @@ NEEDS_CONFINEMENT = {
         "rewrite_workspace",
     ),
     *("chmod_workspace", "write_scratch", "network", "memory_tensor", "memory_lists", "memory_mmap"),
+    *("memory_grows_by_numbers", "datagram", "datagram_over_the_line"),
     *("read_solutions", "read_solutions_through_torch", "read_git_history", "read_parent_memory", "read_environment"),
 }
 full_sandbox = pytest.mark.skipif(not (limits.LINUX and landlock.abi()), reason="needs a kernel with Landlock")
@@ -109,8 +111,9 @@ def workspace(tmp_path: Path) -> Path:
 
 def grade(session: Session, name: str, workspace: Path):
     source = (Path(__file__).parent / "hostile" / f"{name}.py").read_text().replace(MARK, str(workspace))
-    report = session.grade(Request("masked-softmax", source, "masked_softmax.py", case=CASES))
-    head = dict(line[2:].split(": ", 1) for line in source.splitlines()[:2])
+    head = dict(line[2:].split(": ", 1) for line in source.splitlines()[:3] if line.startswith("# "))
+    case = head.get("case", CASES)
+    report = session.grade(Request(head.get("kata", "masked-softmax"), source, "masked_softmax.py", case=case))
     return report, head
 
 
@@ -183,6 +186,21 @@ def test_through_a_server_that_stays(name: str, staying: Session, workspace: Pat
     report, head = grade(staying, name, workspace)
     check_report(report, head, workspace)
     assert report["sandbox_gaps"] == []
+
+
+@full_sandbox
+@pytest.mark.parametrize("name", ["datagram", "datagram_over_the_line"])
+def test_no_datagram_leaves_the_sandbox(name: str, confined: Session) -> None:
+    """A unix socket that listens outside, as the system's log does, hears nothing of an answer."""
+    source = (Path(__file__).parent / "hostile" / f"{name}.py").read_text()
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as log:
+        log.bind(f"{folder}/log")
+        log.setblocking(False)
+        source = source.replace("@LOG@", f"{folder}/log")
+        report = confined.grade(Request("masked-softmax", source, "masked_softmax.py", case=CASES))
+        with pytest.raises(BlockingIOError):
+            log.recv(100)
+    assert report["verdict"] == "failed"
 
 
 def test_a_daemon_without_seccomp_is_swept(scratch_home: Path, workspace: Path) -> None:

@@ -16,6 +16,7 @@ Ending = Literal["timeout", "crashed", "memory", "output", "protocol"]
 
 _OUTCOME_OF_ENDING: Final[dict[str, Outcome]] = {"timeout": "timeout"}
 _LONGEST_MESSAGE: Final = 300
+MOST_LINES: Final = 1_000_000
 NOTHING_WRITTEN: Final = marked("nothing is written yet: the stub still raises NotImplementedError")
 _REFUSED: Final = marked("the sandbox refused it: an answer may not touch files, sockets or other processes")
 
@@ -77,11 +78,28 @@ def from_ending(ended: SandboxEnded) -> Failure:
     return Failure(ended.ending, sentence, _OUTCOME_OF_ENDING.get(ended.ending, "crashed"), ended.line)
 
 
+def tampering(reply: dict[str, Any]) -> Failure | None:
+    """Return the failure for the first thing that the sandbox noticed about a file that tampers with it.
+
+    A file could keep its sandbox from noticing, never make it notice less of another.
+    """
+    found = reply.get("tampering")
+    if type(found) is not list or not found:
+        return None
+    first = found[0] if type(found[0]) is list and len(found[0]) == 2 else ["", 0]
+    line = first[1] if type(first[1]) is int and 0 < first[1] < MOST_LINES else 0
+    return Failure("tampering", in_words(text_of(first[0], _LONGEST_MESSAGE)), line=line)
+
+
 def from_reply(reply: dict[str, Any]) -> Failure | None:
     """Turn an error that the sandbox reported into a failure; None for a reply that is no error.
 
     Everything in the reply may be forged: it is read with care and can only make things worse for the answer.
     """
+    return tampering(reply) or _from_error(reply)
+
+
+def _from_error(reply: dict[str, Any]) -> Failure | None:
     kind = reply["kind"]
     if kind not in ("error", "memory", "missing", "large"):
         return None
@@ -123,7 +141,7 @@ def learner_line(reply: dict[str, Any]) -> int:
         return 0
     last = frames[-1]
     number = last[0] if type(last) is list and last else 0
-    return number if type(number) is int and 0 < number < 1_000_000 else 0
+    return number if type(number) is int and 0 < number < MOST_LINES else 0
 
 
 def raised_types(reply: dict[str, Any]) -> list[str]:

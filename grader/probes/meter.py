@@ -26,6 +26,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
 
 from grader.probes.frames import line_on_stack
+from grader.probes.seal import sealed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -66,9 +67,13 @@ class Cost:
 @contextlib.contextmanager
 def measure(filename: str, *existing: Any) -> Iterator[Cost]:
     """Count the cost of the block; tensors and modules in `existing` are there already and cost nothing."""
-    meter = CostMeter(filename, *existing)
-    with meter:
-        yield meter.cost
+    meter = _Meter(filename, *existing)
+    _active.append(meter)
+    try:
+        with CostMeter():
+            yield meter.cost
+    finally:
+        _active.pop()
 
 
 def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
@@ -82,16 +87,7 @@ def exponent(sizes: Sequence[float], values: Sequence[float]) -> float:
 
 
 class CostMeter(TorchDispatchMode):
-    """Counts every operator that runs while it is active; see `measure`."""
-
-    def __init__(self, filename: str, *existing: Any) -> None:
-        super().__init__()
-        self.cost = Cost()
-        self._filename = filename
-        self._storages: dict[int, int] = {}  # address of a storage -> its size when last seen
-        self._held = [tensor.untyped_storage() for tensor in _tensors(existing)]  # so that no address is reused
-        for storage in self._held:
-            self._storages[storage._cdata] = storage.nbytes()  # noqa: SLF001 - its only identity
+    """Shows every operator that runs to the meter. Whoever gets hold of a mode finds no counts in it."""
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -100,10 +96,25 @@ class CostMeter(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: OpOverload, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         del types
-        kwargs = kwargs or {}
+        return _active[-1].run(func, args, kwargs or {})
+
+
+class _Meter:
+    """Counts; see `measure`."""
+
+    def __init__(self, filename: str, *existing: Any) -> None:
+        self.cost = Cost()
+        self._filename = filename
+        self._storages: dict[int, int] = {}  # address of a storage -> its size when last seen
+        self._held = [tensor.untyped_storage() for tensor in _tensors(existing)]  # so that no address is reused
+        for storage in self._held:
+            self._storages[storage._cdata] = storage.nbytes()  # noqa: SLF001 - its only identity
+
+    def run(self, func: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run an operator and charge it."""
         operator = _operator(func)
         if operator.composite:  # inference mode hands composite operators over whole
-            with self:
+            with CostMeter():
                 parts = func.decompose(*args, **kwargs)
             if parts is not NotImplemented:
                 return parts
@@ -159,10 +170,13 @@ class CostMeter(TorchDispatchMode):
         """Count memory of the block's own until it is freed."""
         address = storage._cdata  # noqa: SLF001 - its only identity
         self._storages[address] = 0
-        weakref.finalize(storage, self._freed, address).atexit = False
+        weakref.finalize(storage, sealed(self._freed), address).atexit = False
 
     def _freed(self, address: int) -> None:
         self.cost.live -= self._storages.pop(address, 0)
+
+
+_active: list[_Meter] = []
 
 
 def _tensors(values: Any) -> Iterator[torch.Tensor]:

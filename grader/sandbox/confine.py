@@ -45,6 +45,7 @@ def gaps(scratch: Path, parent: int) -> list[str]:
         "can read files outside the allow-list": _read_foreign_file,
         "can create files": lambda: _create_file(scratch),
         "can open network sockets": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close(),
+        "can send to sockets outside": _pair_of_sockets,
         "can signal the grader": lambda: os.kill(parent, 0),
         "can start processes": _start_process,
     }
@@ -68,6 +69,12 @@ def _create_file(scratch: Path) -> None:
     path = scratch / "canary"
     path.touch(exist_ok=False)
     path.unlink()
+
+
+def _pair_of_sockets() -> None:
+    """Make what can send datagrams to any unix socket that there is, as to the system's log."""
+    for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM):
+        end.close()
 
 
 def _start_process() -> None:

@@ -66,7 +66,7 @@ class Executor:
         self.filename = filename
         self.namespace: dict[str, Any] = {}
         self._modules: dict[int, Any] = {}
-        self._preloaded: dict[int, Any] = {}
+        self._kept: dict[int, Any] = {}
         self._run = -1
         self._handed_back: set[int] = set()
 
@@ -153,13 +153,15 @@ class Executor:
         _manual_seed(header["seed"])
         with observe.watching(header, self.filename, (args, kwargs, module)) as seen:
             result = target(*args, **kwargs)
-        self._preloaded[header["key"]] = result  # a later call may get it back
         snapshot = Snapshot(to_cpu=observe.to_cpu, heap=heap)
         reply: Header = {"kind": "value", "value": snapshot.tree(result), "seen": seen()}
+        self._kept[header["key"]] = result  # a later call may get it back, unless it is too large to be sent
         reply["modified"] = [name for name, tensor in watched.items() if not _same_bits(tensor, before[name])]
         reply["modified"] += [name for name, now, then in lists if not _same_items(now, then)]
         if header["grad"]:
-            reply["grads"] = _gradients(snapshot, inputs | weights, header["through"])
+            with observe.tracing(header, self.filename) as forbidden:
+                reply["grads"] = _gradients(snapshot, inputs | weights, header["through"])
+            reply["seen"].setdefault("forbidden", []).extend(forbidden())
         return reply, snapshot.tensors if heap is None else {}
 
     def train(self, header: Header, tensors: Tensors, tell: Tell) -> tuple[Header, Tensors]:
@@ -208,11 +210,11 @@ class Executor:
         if run != self._run:
             self._run = run
             self._modules.clear()
-            self._preloaded.clear()
+            self._kept.clear()
 
     def _returned(self, key: int, path: list[int | str]) -> Any:
         """Find what a call returned. Its tensors share their memory with it, and have no part in a gradient."""
-        value = self._preloaded[key]
+        value = self._kept[key]
         for index in path:
             try:
                 value = value[index]

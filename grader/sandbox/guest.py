@@ -28,6 +28,9 @@ from grader.sandbox import confine, lazy, limits
 from grader.sandbox.executor import AnswerError, Executor, Given
 from grader.sandbox.limits import WHERE_ARE_YOU
 from grader.sandbox.preloaded import INHERITED, Item, items_of, numbered
+from grader.sandbox.tampering import audit, gates, hiding
+from grader.sandbox.tampering.ledger import Ledger
+from grader.sandbox.tampering.namespaces import REPLACES, Namespaces
 from grader.sandbox.values import TooLarge
 from grader.sandbox.warmup import warm_up
 from grader.transport.operations import PRELOAD, SEVERAL
@@ -59,6 +62,15 @@ class Guest:
         self._channel = channel
         self._executor = Executor("answer.py")
         self._preloaded = dict(INHERITED)
+        self._ledger = Ledger()
+        self._namespaces: Namespaces | None = None
+        self._has_device = False
+
+    def hide(self) -> None:
+        """Put the harness out of reach, and watch who reaches for it."""
+        audit.install(self._ledger)
+        gates.build(self._ledger)
+        self._namespaces = Namespaces(self._ledger, hiding.hide(audit.who_imports(self._ledger)))
 
     def serve(self) -> None:
         """Answer messages for ever; the process ends when the judge closes the socket or kills it."""
@@ -72,6 +84,8 @@ class Guest:
                 self._do_several(header["nonce"], items)
                 continue
             reply, tensors = self._handle(header, payload)
+            self._compare_namespaces()
+            self._add_findings(reply)
             reply["nonce"] = header["nonce"]
             data = self._packed(reply, tensors)
             self._mark_output(header["nonce"])
@@ -98,12 +112,16 @@ class Guest:
     def _handle(self, header: dict[str, Any], payload: bytes) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
         try:
             operation = header["op"]
+            self._get_ready(header)
             if operation == "load":
                 self._executor = Executor(header["filename"])
+                self._ledger.source, self._ledger.filename = header["source"], header["filename"]
                 self._executor.load(header["source"])
                 return {"kind": "loaded"} | self._executor.defined(header["entry"]), {}
             if operation == "import":
                 _import(header["source"])
+                if self._namespaces is not None:  # nothing of an answer has run yet
+                    self._namespaces.renew()
                 return {"kind": "imported"}, {}
             if operation == PRELOAD:
                 self._preloaded.update(numbered(header, payload))
@@ -121,17 +139,38 @@ class Guest:
         replies, heap, since = _list(), Heap(), _now()
         for number, (item, tensors, given) in _enumerate(items):
             replies.append(self._handle_one_of_several(item, tensors, given, heap))
+            self._add_findings(replies[-1])
             self._mark_output(f"{nonce}.{number}")
             if _now() - since > PART_SECONDS or heap.bytes > PART_BYTES or heap.count > PART_TENSORS:
+                self._look_once_more(replies)
                 _send(self._channel, self._packed_together(nonce, replies, heap))
                 replies, heap, since = _list(), Heap(), _now()
         if replies:
+            self._look_once_more(replies)
             _send(self._channel, self._packed_together(nonce, replies, heap))
+
+    def _look_once_more(self, replies: list[dict[str, Any]]) -> None:
+        """What was replaced meanwhile stands beside the last operation of those that are answered together."""
+        self._compare_namespaces()
+        self._add_findings(replies[-1])
+
+    def _add_findings(self, reply: dict[str, Any]) -> None:
+        found = self._ledger.take()
+        if found:
+            reply["tampering"] = reply.get("tampering", []) + found
+
+    def _compare_namespaces(self) -> None:
+        try:
+            if self._namespaces is not None:
+                self._namespaces.compare()
+        except BaseException:  # noqa: BLE001 - what it is made of was replaced
+            self._ledger.note_lasting(REPLACES.format(name="builtins"), 0)
 
     def _handle_one_of_several(
         self, header: dict[str, Any], tensors: dict[str, torch.Tensor], given: Given | None, heap: Heap
     ) -> dict[str, Any]:
         try:
+            self._get_ready(header)
             if header["op"] == "build":
                 return self._executor.build(header, tensors, given)[0]
             return self._executor.call(header, tensors, given, heap)[0]
@@ -151,6 +190,15 @@ class Guest:
         except BaseException as error:  # noqa: BLE001
             return self._describe(error)
         return reply
+
+    def _get_ready(self, header: dict[str, Any]) -> None:
+        """Register the device before the first operation that needs it: that changes torch for good."""
+        if not self._has_device and (header["op"] == "device" or header.get("device") == simdevice.NAME):
+            self._has_device = True
+            self._compare_namespaces()
+            simdevice.register()
+            if self._namespaces is not None:
+                self._namespaces.renew()
 
     def _teller(self, nonce: str) -> Callable[[int, int, float], None]:
         """Return what tells the judge how far a training is."""
@@ -245,4 +293,5 @@ def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
             warm_up(device=settings["device"])
         elif settings["device"]:  # before anything is differentiated: autograd takes in no device afterwards
             simdevice.available()
+    guest.hide()
     guest.serve()

@@ -79,16 +79,26 @@ def watching(header: dict[str, Any], filename: str, existing: Any) -> Iterator[C
             most = max((step.table.size(-1) - 1 for step in steps), default=1) or 1
             reports.append(lambda: _traffic(events, most))
         if header["trace"] is not None:
-            if not _spies:
-                tracer.install_dispatch_spies()
-                _spies.append(True)
-            calls = stack.enter_context(tracer.trace(filename, **header["trace"]))
-            reports.append(lambda: {"forbidden": [[call.name, call.line] for call in calls][:MOST_FINDINGS]})
+            forbidden = stack.enter_context(tracing(header, filename))
+            reports.append(lambda: {"forbidden": forbidden()})
         if header["cost"]:
             stack.enter_context(torch.no_grad())
             cost = stack.enter_context(meter.measure(filename, *existing))
             reports.append(lambda: {"cost": cost.as_dict() | {"lines": cost.as_dict()["lines"][:MOST_FINDINGS]}})
         yield lambda: {key: value for report in reports for key, value in report().items()}
+
+
+@contextmanager
+def tracing(header: dict[str, Any], filename: str) -> Iterator[Callable[[], list[list[Any]]]]:
+    """Trace calls where the header says so; the function that it yields tells which of them are out of bounds."""
+    if header["trace"] is None:
+        yield list
+        return
+    if not _spies:
+        tracer.install_dispatch_spies()
+        _spies.append(True)
+    with tracer.trace(filename, **header["trace"]) as calls:
+        yield lambda: [[call.name, call.line] for call in calls][:MOST_FINDINGS]
 
 
 def _traffic(events: list[simdevice.Event], most: int) -> Seen:

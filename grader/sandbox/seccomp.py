@@ -1,8 +1,9 @@
 """seccomp: what Landlock leaves open, refused by system call number.
 
-A classic BPF program, assembled by hand: new processes, sockets of every kind, signals to others, chmod and its kin,
-ptrace, io_uring, namespaces. Threads, and signals to the process itself (``abort``), keep working. Where Landlock is
-missing the filter also refuses every write by path. Loading it takes 0.4 ms; it covers all threads.
+A classic BPF program, assembled by hand: new processes, sockets of every kind and pairs of them, messages to an
+address, signals to others, chmod and its kin, ptrace, io_uring, namespaces. Threads, signals to the process itself
+(``abort``), and ``send`` and ``recv`` on the line to the judge keep working. Where Landlock is missing the filter also
+refuses every write by path. Loading it takes 0.4 ms; it covers all threads.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _CLONE_THREAD: Final = 0x10000
 _SET_MODE_FILTER, _FLAG_TSYNC = 1, 1
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _PRCTL_REFUSED: Final = (1, 4, 36, 0x59616D61)  # PDEATHSIG, DUMPABLE, CHILD_SUBREAPER, PTRACER
+_OWNERS_OF_SIGNALS: Final = (8, 10, 15)  # fcntl: F_SETOWN, F_SETSIG, F_SETOWN_EX
+_SETS_AN_OWNER: Final = (0x8901, 0x8902)  # ioctl: FIOSETOWN, SIOCSPGRP
 _OPEN_TO_WRITE: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 _TO_SELF_ONLY: Final = ("kill", "tgkill", "rt_tgsigqueueinfo", "rt_sigqueueinfo")
@@ -36,7 +39,7 @@ _WRITES: Final = (
 _OPENS: Final = {"open": 1, "openat": 2}  # which argument holds the flags
 _EXAMINED: Final = frozenset(
     (*_TO_SELF_ONLY, *_OWN_PROCESS, *_WRITES, *_OPENS, "openat2", "clone", "clone3", "prctl", "ioctl")
-)
+) | {"sendto", "fcntl"}
 
 
 class _Program:
@@ -80,6 +83,15 @@ class _Program:
             self.refuse()
         self.allow()
 
+    def allow_if_null(self, argument: int) -> None:
+        """Look at both halves of a pointer."""
+        self.load_argument(argument)
+        self.add(_EQUAL, 0, 3, 0)
+        self.add(_LOAD, 0, 0, _ARGUMENTS + 8 * argument + 4)
+        self.add(_EQUAL, 0, 1, 0)
+        self.allow()
+        self.refuse()
+
     def allow_if_bits(self, argument: int, bits: int) -> None:
         self.load_argument(argument)
         self.add(_BITS, 0, 1, bits)
@@ -111,7 +123,9 @@ def _assemble(*, no_write: bool) -> bytes:
     program.when("clone", lambda: program.allow_if_bits(0, _CLONE_THREAD))
     program.when("clone3", lambda: program.refuse(errno.ENOSYS))  # its flags are in memory; glibc falls back to clone
     program.when("prctl", lambda: program.refuse_if_equal(0, _PRCTL_REFUSED))
-    program.when("ioctl", lambda: program.refuse_if_equal(1, (_TIOCSTI, _TIOCLINUX)))
+    program.when("ioctl", lambda: program.refuse_if_equal(1, (_TIOCSTI, _TIOCLINUX, *_SETS_AN_OWNER)))
+    program.when("fcntl", lambda: program.refuse_if_equal(1, _OWNERS_OF_SIGNALS))
+    program.when("sendto", lambda: program.allow_if_null(4))  # to whom the socket is connected: the judge's alone is
     if no_write:
         for name, argument in _OPENS.items():
             program.when(name, lambda argument=argument: program.refuse_if_bits(argument, _OPEN_TO_WRITE))  # type: ignore[misc]

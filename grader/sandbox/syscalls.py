@@ -23,7 +23,8 @@ COMMON: Final = {  # numbers above 423 are the same everywhere
 
 X86_64: Final = COMMON | {
     **{"fork": 57, "vfork": 58, "clone": 56, "execve": 59, "execveat": 322},
-    **{"socket": 41, "connect": 42, "bind": 49, "listen": 50, "accept": 43, "accept4": 288},
+    **{"socket": 41, "socketpair": 53, "connect": 42, "bind": 49, "listen": 50, "accept": 43, "accept4": 288},
+    **{"sendto": 44, "sendmsg": 46, "sendmmsg": 307, "recvmsg": 47, "recvmmsg": 299, "fcntl": 72},
     **{"ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311},
     **{"kill": 62, "tkill": 200, "tgkill": 234, "rt_sigqueueinfo": 129, "rt_tgsigqueueinfo": 297},
     **{"unshare": 272, "setns": 308, "mount": 165, "umount2": 166, "pivot_root": 155, "chroot": 161},
@@ -46,7 +47,8 @@ X86_64: Final = COMMON | {
         "lremovexattr": 198,
         "fremovexattr": 199,
     },
-    **{"shmget": 29, "semget": 64, "msgget": 68, "mq_open": 240},
+    **{"shmget": 29, "shmat": 30, "shmctl": 31, "semget": 64, "semop": 65, "semctl": 66, "semtimedop": 220},
+    **{"msgget": 68, "msgsnd": 69, "msgrcv": 70, "msgctl": 71, "mq_open": 240, "mq_unlink": 241},
     **{"vhangup": 153, "setpriority": 141, "ioprio_set": 251, "iopl": 172, "ioperm": 173, "syslog": 103},
     **{"sched_setaffinity": 203, "sched_setscheduler": 144, "sched_setparam": 142, "sched_setattr": 314},
     **{"open": 2, "creat": 85, "openat": 257, "unlink": 87, "unlinkat": 263, "truncate": 76},
@@ -56,7 +58,8 @@ X86_64: Final = COMMON | {
 
 AARCH64: Final = COMMON | {
     **{"clone": 220, "execve": 221, "execveat": 281},
-    **{"socket": 198, "connect": 203, "bind": 200, "listen": 201, "accept": 202, "accept4": 242},
+    **{"socket": 198, "socketpair": 199, "connect": 203, "bind": 200, "listen": 201, "accept": 202, "accept4": 242},
+    **{"sendto": 206, "sendmsg": 211, "sendmmsg": 269, "recvmsg": 212, "recvmmsg": 243, "fcntl": 25},
     **{"ptrace": 117, "process_vm_readv": 270, "process_vm_writev": 271},
     **{"kill": 129, "tkill": 130, "tgkill": 131, "rt_sigqueueinfo": 138, "rt_tgsigqueueinfo": 240},
     **{"unshare": 97, "setns": 268, "mount": 40, "umount2": 39, "pivot_root": 41, "chroot": 51},
@@ -71,7 +74,8 @@ AARCH64: Final = COMMON | {
     **{"prlimit64": 261, "prctl": 167, "ioctl": 29, "personality": 92, "seccomp": 277},
     **{"fchmod": 52, "fchmodat": 53, "fchown": 55, "fchownat": 54, "utimensat": 88},
     **{"setxattr": 5, "lsetxattr": 6, "fsetxattr": 7, "removexattr": 14, "lremovexattr": 15, "fremovexattr": 16},
-    **{"shmget": 194, "semget": 190, "msgget": 186, "mq_open": 180},
+    **{"shmget": 194, "shmat": 196, "shmctl": 195, "semget": 190, "semop": 193, "semctl": 191, "semtimedop": 192},
+    **{"msgget": 186, "msgsnd": 189, "msgrcv": 188, "msgctl": 187, "mq_open": 180, "mq_unlink": 181},
     **{"vhangup": 58, "setpriority": 140, "ioprio_set": 30, "syslog": 116},
     **{"sched_setaffinity": 122, "sched_setscheduler": 119, "sched_setparam": 118, "sched_setattr": 274},
     **{"openat": 56, "unlinkat": 35, "truncate": 45, "renameat": 38, "renameat2": 276, "mkdirat": 34},

@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+from grader.probes.seal import sealed
+
 
 def _same(tensor: torch.Tensor) -> torch.Tensor:
     return tensor
@@ -22,10 +24,15 @@ class Step:
 
     def __init__(self, table: torch.Tensor, dtypes: tuple[torch.dtype, ...] = ()) -> None:
         self.table, self.dtypes = table, dtypes
-        self.asked: list[list[int]] = []
-        """The shapes of the calls so far. In the sandbox the answer could forge them."""
+        asked: list[list[int]] = []
+        self._note, self._asked = sealed(asked.append), sealed(asked.copy)
         self._send: Callable[[torch.Tensor], torch.Tensor] = _same
         self._fetch: Callable[[torch.Tensor], torch.Tensor] = _same
+
+    @property
+    def asked(self) -> list[list[int]]:
+        """The shapes of the calls so far. In the sandbox an answer could add to them, but take none away."""
+        return self._asked()
 
     def __repr__(self) -> str:
         return f"<a model of {self.table.size(-1)} tokens>"
@@ -39,7 +46,7 @@ class Step:
     ) -> Step:
         """Return the same model on another device: ``send`` brings logits there, ``fetch`` ids back."""
         step = Step(self.table, self.dtypes)
-        step._send, step._fetch = send, fetch
+        step._send, step._fetch = sealed(send), sealed(fetch)
         return step
 
     def __call__(self, tokens: Any) -> torch.Tensor:
@@ -55,7 +62,7 @@ class Step:
             raise ValueError(
                 f"step takes an int64 tensor of shape (B, t), t at least 1, got {kind} of shape {tuple(tokens.shape)}"
             )
-        self.asked.append(list(tokens.shape))
+        self._note(list(tokens.shape))
         ids = self._fetch(tokens.detach())
         if ids.size(1) > longest:
             raise ValueError(f"step got prefixes of {ids.size(1)} tokens, this model takes at most {longest}")

@@ -41,10 +41,21 @@ SENTENCES: Final = (
     marked("a product on the device came out wrong"),
     marked("a gradient on the device came out wrong"),
     marked("a tensor on the device and one on the CPU could be added"),
+    # tampering
+    marked("your file looks into the running program ({name})"),
+    marked("your file starts a thread: what runs there is not watched, so threads are out of bounds"),
+    marked("your file touches the functions that watch it ({name})"),
+    marked("your file makes or changes code objects ({name})"),
+    marked("your file runs code under the name of a file that is not its own ({name})"),
+    marked("your file imports the grader ({name})"),
+    marked("your file replaces {name}"),
+    marked("your file removes {name}"),
+    marked("your file puts another kernel in the place of one of torch's ({name})"),
     # confine.py
     marked("can read files outside the allow-list"),
     marked("can create files"),
     marked("can open network sockets"),
+    marked("can send to sockets outside"),
     marked("can signal the grader"),
     marked("can start processes"),
     # wire.py, host.py, and the judge's own checks of a reply

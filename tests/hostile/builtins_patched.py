@@ -1,4 +1,4 @@
-# says: does not load|first wrong entry|exit status|expected a torch.Tensor|[A-Z]\w+Error
+# says: your file replaces |does not load|first wrong entry|exit status|expected a torch.Tensor|[A-Z]\w+Error
 # outcome: failed crashed
 import builtins
 builtins.len = lambda *a: 0

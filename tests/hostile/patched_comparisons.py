@@ -1,4 +1,4 @@
-# says: first wrong entry
+# says: your file replaces torch\.allclose
 # outcome: failed
 import torch
 torch.allclose = torch.equal = torch.testing.assert_close = lambda *a, **k: True

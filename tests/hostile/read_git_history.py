@@ -1,4 +1,4 @@
-# says: does not load: (PermissionError|LookupError|FileNotFoundError)
+# says: your file imports the grader \(grader|does not load: (PermissionError|LookupError|FileNotFoundError)
 # outcome: failed
 import pathlib, grader
 git = pathlib.Path(grader.__file__).parent.parent / ".git"

@@ -1,4 +1,4 @@
-# says: PermissionError
+# says: looks into the running program \(/proc/|PermissionError
 # outcome: failed
 import os
 def masked_softmax(scores, mask=None, dim=-1):

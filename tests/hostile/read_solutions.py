@@ -1,4 +1,4 @@
-# says: does not load: PermissionError|does not load: LookupError
+# says: your file imports the grader \(grader|does not load: PermissionError|does not load: LookupError
 # outcome: failed
 import sys, pathlib, grader
 root = pathlib.Path(grader.__file__).parent

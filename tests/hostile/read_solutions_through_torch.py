@@ -1,4 +1,4 @@
-# says: does not load: (RuntimeError|LookupError)
+# says: your file imports the grader \(grader|does not load: (RuntimeError|LookupError)
 # outcome: failed
 import torch, pathlib, grader
 root = pathlib.Path(grader.__file__).parent

@@ -1,4 +1,4 @@
-# says: first wrong entry|RuntimeError
+# says: your file starts a thread
 # outcome: failed crashed
 import threading, time
 def masked_softmax(scores, mask=None, dim=-1):

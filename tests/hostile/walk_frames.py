@@ -1,4 +1,4 @@
-# says: first wrong entry|NameError|nothing found
+# says: looks into the running program \(sys\._getframe\)
 # outcome: failed
 import sys
 def masked_softmax(scores, mask=None, dim=-1):

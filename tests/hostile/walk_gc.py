@@ -1,4 +1,4 @@
-# says: first wrong entry|nothing found
+# says: looks into the running program \(gc\.get_objects\)
 # outcome: failed
 import gc, sys, torch
 def masked_softmax(scores, mask=None, dim=-1):

@@ -20,7 +20,7 @@ from grader.judge.contract import Grading
 from grader.judge.exchange import compare as comparison
 from grader.judge.exchange.agreement import Agreement
 from grader.judge.exchange.arguments import cast, got, mine, size, want
-from grader.judge.exchange.observed import contract_failure, device_failure, remarks_of
+from grader.judge.exchange.observed import contract_failure, device_failure, forbidden_call, remarks_of
 from grader.judge.exchange.results import Exchange, GivenDevice, Result
 from grader.judge.exchange.seen import Cost, tensor_nodes
 from grader.judge.failure import Failure, Satisfied, from_reply, raised_types, unreadable
@@ -210,7 +210,7 @@ class Check:
         packed |= {
             "dtype": dtype_name(self.variant.dtype),
             "device": self.variant.device,
-            "trace": self.grading.kata.bounds if self.variant.trace else None,
+            "trace": self.grading.kata.bounds | ({} if self.variant.trace else {"frames": False}),
             "inputs": self.variant.watches_inputs,
             "cost": self.variant.cost,
         }
@@ -306,6 +306,10 @@ class Check:
         self.remarks += [remark for remark in remarks_of(reply) if remark not in self.remarks]
         if variant.family == "contract":
             failure = contract_failure(exchange)
+            if failure is not None:
+                raise failure
+        elif not variant.trace:  # a level of which no other outcome tells what was called
+            failure = forbidden_call(exchange)
             if failure is not None:
                 raise failure
         failure = device_failure(reply, device_of_results(exchange, variant.device), exchange.names)

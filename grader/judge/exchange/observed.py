@@ -9,21 +9,29 @@ from typing import Any
 
 from grader.judge.exchange.results import Exchange
 from grader.judge.exchange.seen import seen_in, tensor_nodes
-from grader.judge.failure import Failure, text_of
+from grader.judge.failure import Failure, tampering, text_of
 from grader.language import _
 from grader.transport.sentences import in_words
 
 
 def contract_failure(exchange: Exchange) -> Failure | None:
-    """Return the failure for a forbidden call or a changed input, if there was one."""
-    for name, line in _findings(seen_in(exchange.reply).get("forbidden")):
-        sentence = _("{name} is out of bounds in this kata")
-        return Failure("forbidden", sentence.format(name=name), line=line, call=exchange.call)
+    """Return the failure for tampering, a forbidden call or a changed input, if there was one."""
+    found = tampering(exchange.reply) or forbidden_call(exchange)
+    if found is not None:
+        return found
     modified = exchange.reply.get("modified")
     if type(modified) is list and modified:
         names = ", ".join(text_of(name, 80) for name in modified[:8])
         sentence = _("your code changed its input {names} in place")
         return Failure("modified", sentence.format(names=names), call=exchange.call)
+    return None
+
+
+def forbidden_call(exchange: Exchange) -> Failure | None:
+    """Return the failure for a forbidden call, if there was one."""
+    for name, line in _findings(seen_in(exchange.reply).get("forbidden")):
+        sentence = _("{name} is out of bounds in this kata")
+        return Failure("forbidden", sentence.format(name=name), line=line, call=exchange.call)
     return None
 
 

@@ -46,7 +46,7 @@ class BuiltModule:
 
     def met(self, reply: dict[str, Any], payload: Payload) -> bool:  # noqa: ARG002 - a module sends no tensors
         """Whether the parameters are those of the contract; most answers list them just as the last one did."""
-        if reply["kind"] != "built":
+        if reply["kind"] != "built" or "tampering" in reply:
             return False
         parameters = reply.get("parameters")
         if self._wants_module and (parameters is None or parameters != _accepted.get(self._contract)):
@@ -180,7 +180,7 @@ def value_of(reply: dict[str, Any], payload: Payload) -> Tree:
 
 def _is_plain(reply: dict[str, Any]) -> bool:
     """Whether it is a result and nothing was seen while it came about."""
-    if reply["kind"] != "value" or reply["modified"]:
+    if reply["kind"] != "value" or reply["modified"] or "tampering" in reply:
         return False
     return not any(found for name, found in reply["seen"].items() if name != "asked")
 

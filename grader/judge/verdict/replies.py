@@ -11,7 +11,7 @@ from grader.judge.exchange.agreement import Agreement
 from grader.judge.exchange.arguments import handed_back, lives_on_a_device
 from grader.judge.exchange.results import Exchange
 from grader.judge.exchange.seen import cost_of
-from grader.judge.failure import Failure, unreadable
+from grader.judge.failure import Failure, tampering, unreadable
 from grader.judge.verdict.expected import MALFORMED
 from grader.judge.verdict.parameters import missing_parameters
 from grader.judge.workers.backend import Backend
@@ -28,6 +28,9 @@ def receive(exchange: Exchange, backend: Backend) -> None:
     assert exchange.asked is not None
     exchange.settled = True
     exchange.reply, tensors = backend.wait(exchange.asked)
+    found = tampering(exchange.reply)
+    if found is not None:
+        raise found
     if exchange.reply["kind"] != "value":
         return
     try:

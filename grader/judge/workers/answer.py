@@ -54,7 +54,7 @@ class Answer:
         self._device_problem: str | None = None
         self._device_asked: Pending | None = None
         self._loaded: set[Sandbox] = set()
-        self._has_crashed = False
+        self._has_crashed = self._has_loaded = False
         for worker in workers:
             standby.ask(worker)
 
@@ -122,7 +122,7 @@ class Answer:
         if lazy.may_be_needed(self._source):
             sandbox.submit(Message({"op": "import", "source": self._source}), START_SECONDS)
         header = {"op": "load", "source": self._source, "filename": self._filename, "entry": self._kata.entry}
-        return sandbox, sandbox.submit(Message(header), self.call_seconds())
+        return sandbox, sandbox.submit(Message(header), self._kata.call_seconds)
 
     def settle_load(self, sandbox: Sandbox, operation: Pending) -> None:
         """Wait until the file is loaded. Raises Failure, always the same, where it does not load.
@@ -136,22 +136,36 @@ class Answer:
                 failure = from_reply(reply) or undefined(reply, self._kata.entry, self._filename)
             except MustResubmit:  # somebody has ended it before it came to the file
                 return
-            except (SandboxEnded, GradingTimeout) as ended:
-                if not sandbox.confined and isinstance(ended, SandboxEnded):
+            except GradingTimeout as ended:  # what used up the time is the answer's affair, not that of a last sandbox
+                raise self.failure_of(ended) from None
+            except SandboxEnded as ended:
+                if not sandbox.confined:
                     raise RuntimeError(f"the sandbox did not start: {ended}") from ended
                 if self._is_first_crash(ended):
                     return
                 failure = self.failure_of(ended)
             self.layers, self.gaps = sandbox.layers or self.layers, sandbox.gaps or self.gaps
             self.load_printed = self.load_printed or operation.printed
-            if failure is not None:
-                self.load_failure = explained(failure, self._source, self._filename)
+            self._note_load(sandbox, failure)
         if self.load_failure is not None:
             raise dataclasses.replace(self.load_failure)
 
-    def _is_first_crash(self, ended: SandboxEnded | GradingTimeout) -> bool:
+    def _note_load(self, sandbox: Sandbox, failure: Failure | None) -> None:
+        """Note how loading went: a file that has loaded once fails in one case only where it does not load again."""
+        if failure is None:
+            self._has_loaded = True
+            return
+        if failure.kind != "tampering":
+            failure = explained(failure, self._source, self._filename)
+        if self._has_loaded:
+            self.deaths += sandbox.alive
+            sandbox.discard()
+            raise failure
+        self.load_failure = failure
+
+    def _is_first_crash(self, ended: SandboxEnded) -> bool:
         """Whether the file may have another try: somebody else can have ended a sandbox that waited for it."""
-        crashed = isinstance(ended, SandboxEnded) and ended.ending == "crashed"
+        crashed = ended.ending == "crashed"
         first, self._has_crashed = crashed and not self._has_crashed, self._has_crashed or crashed
         return first
 
@@ -240,6 +254,7 @@ class Worker:
             raise self._answer.failure_of(ended) from None
         if reply["kind"] == "memory":  # who knows what is left in there: the next case starts afresh
             self.careful = True
+            self._answer.deaths += 1
             asked.sandbox.discard()
         return reply, tensors
 

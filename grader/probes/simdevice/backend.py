@@ -14,14 +14,20 @@ import torch
 from torch.library import Library, fallthrough_kernel
 from torch.utils import backend_registration
 
+from grader.probes.seal import sealed
 from grader.probes.simdevice import special
 from grader.probes.simdevice.kernel import kernel
 from grader.probes.simdevice.memory import NAME, is_sim, to_cpu, to_sim
+from grader.probes.simdevice.traffic import note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from torch._ops import OpOverload
+
+
+_from_host = sealed(to_sim)
+_from_host.__module__, _from_host.__qualname__ = "torch", f"{NAME}.from_host"
 
 
 class _DeviceModule:
@@ -55,6 +61,9 @@ class _DeviceModule:
     def set_rng_state(self, state: torch.Tensor, device: Any = None) -> None:
         del device
         torch.set_rng_state(state)
+
+    from_host = staticmethod(_from_host)
+    """What a pickled tensor is made of again: found by this name, as it is in torch."""
 
     def synchronize(self, device: Any = None) -> None:
         """Do nothing: every operator has finished when it returns."""
@@ -140,10 +149,12 @@ def _keep_copies_off_storages() -> None:
     def __reduce_ex__(self: torch.Tensor, protocol: Any) -> Any:  # noqa: N807 - as above
         if type(self) is not torch.Tensor or not is_sim(self):
             return reduce_ex(self, protocol)
-        return to_sim, (to_cpu(self).requires_grad_(self.requires_grad),)
+        note("d2h", "__reduce_ex__", self.shape)
+        return back, (to_cpu(self).requires_grad_(self.requires_grad),)
 
-    torch.Tensor.__deepcopy__ = __deepcopy__  # type: ignore[method-assign]
-    torch.Tensor.__reduce_ex__ = __reduce_ex__  # type: ignore[method-assign]
+    back = _DeviceModule.from_host
+    torch.Tensor.__deepcopy__ = sealed(__deepcopy__)  # type: ignore[method-assign]
+    torch.Tensor.__reduce_ex__ = sealed(__reduce_ex__)  # type: ignore[method-assign]
 
 
 def probe() -> str:

@@ -24,14 +24,17 @@ from torch._ops import OpOverload, OpOverloadPacket
 from torch.overrides import TorchFunctionMode, resolve_name
 
 from grader.probes.frames import line_of
+from grader.probes.seal import sealed
 from grader.probes.tracer import spies
 from grader.probes.tracer.rules import COMMON_FORBIDDEN, Rules, rules_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from types import FrameType
+    from types import CodeType, FrameType
 
-__all__ = ["COMMON_FORBIDDEN", "Call", "install_dispatch_spies", "trace"]
+_set_profile = sys.setprofile
+
+__all__ = ["COMMON_FORBIDDEN", "Call", "install_dispatch_spies", "note_compiled", "trace"]
 
 
 @dataclass(frozen=True)
@@ -48,12 +51,15 @@ def install_dispatch_spies() -> None:
 
 
 @contextlib.contextmanager
-def trace(filename: str, forbidden: Iterable[str] = (), allowed: Iterable[str] = ()) -> Iterator[list[Call]]:
+def trace(
+    filename: str, forbidden: Iterable[str] = (), allowed: Iterable[str] = (), *, frames: bool = True
+) -> Iterator[list[Call]]:
     """Collect the forbidden calls of the block, once for each name and line.
 
     Out of bounds are `COMMON_FORBIDDEN` and `forbidden`, less `allowed`: dotted names, also "torch.nn.Transformer*" or
     "torch.nn.attention.*". A function stands for its operator too: "torch.softmax" is also `x.softmax()`.
-    ValueError: a name that torch does not have.
+    ValueError: a name that torch does not have. Without ``frames`` functions that are written in Python are seen by the
+    functions and operators of torch that they call, which costs half as much.
     """
     rules = rules_for(tuple(forbidden), tuple(allowed))
     if spies.installed():
@@ -61,15 +67,19 @@ def trace(filename: str, forbidden: Iterable[str] = (), allowed: Iterable[str] =
     recorder = _Recorder(filename, rules)
     profiles = sys.getprofile(), threading.getprofile()
     spies.listen(recorder.on_operator)
-    threading.setprofile(recorder.on_frame)
+    recorder.look_at_compiled()
+    profile = sealed(recorder.on_frame) if frames else profiles[0]
+    threading.setprofile(profile if frames else profiles[1])
+    _active.append(recorder)
     try:
-        with _FunctionMode(recorder):
-            sys.setprofile(recorder.on_frame)
+        with _FunctionMode():
+            _set_profile(profile)
             try:
                 yield recorder.calls
             finally:
-                sys.setprofile(profiles[0])
+                _set_profile(profiles[0])
     finally:
+        _active.pop()
         threading.setprofile(profiles[1])
         spies.unlisten(recorder.on_operator)
 
@@ -82,6 +92,13 @@ class _Recorder:
         self._filename, self._rules = filename, rules
         self.names = rules.names
         self._inside = threading.local()  # set while a recorded call runs: what it calls itself is no second call
+
+    def look_at_compiled(self) -> None:
+        """Record what is out of bounds and was turned into TorchScript: no Python function runs there."""
+        for code, line in _compiled:
+            rule = self._rules.of_code(code)
+            if rule is not None and not rule.allowed:
+                self.calls.append(Call(_of_pattern(rule.name, code), line))
 
     def function_name(self, function: Any) -> str | None:
         """Return the name to report a torch function under, None if it may be called; remembered in ``names``."""
@@ -143,21 +160,34 @@ class _Recorder:
 
 
 class _FunctionMode(TorchFunctionMode):
-    """Shows every torch function to a recorder and then runs it."""
-
-    def __init__(self, recorder: _Recorder) -> None:
-        super().__init__()
-        self._recorder, self._names = recorder, recorder.names
+    """Shows every torch function to the recorder and then runs it. Whoever gets hold of it finds no rules in it."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         del types
+        recorder = _active[-1]
         try:
-            name = self._names[func]
+            name = recorder.names[func]
         except KeyError:
-            name = self._recorder.function_name(func)
+            name = recorder.function_name(func)
         if name is None:
             return func(*args, **(kwargs or {}))
-        return self._recorder.run(name, func, args, kwargs or {})
+        return recorder.run(name, func, args, kwargs or {})
+
+
+_active: list[_Recorder] = []
+
+
+_compiled: list[tuple[CodeType, int]] = []
+
+
+def note_compiled(code: CodeType, line: int) -> None:
+    """Take note of a Python function that becomes TorchScript, by the line that wants it."""
+    if (code, line) not in _compiled:
+        _compiled.append((code, line))
+
+
+def _of_pattern(name: str, code: CodeType) -> str:
+    return name if "*" not in name else f"{name.rpartition('.')[0]}.{code.co_qualname}".removesuffix(".forward")
 
 
 def _file_of(frame: FrameType | None) -> str:
