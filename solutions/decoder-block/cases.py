@@ -36,6 +36,20 @@ def silence(block, d_model, *layers):
         block.set(**{f"{layer}__weight": torch.zeros(d_model, fan_in), f"{layer}__bias": torch.zeros(d_model)})
 
 
+@without_both
+def test_by_hand(check):
+    """The example of the brief: two tokens at once, then one after the other."""
+    block = check.module(d_model=3, n_heads=1, d_ff=3)
+    identity, zeros = torch.eye(3, dtype=torch.float64), torch.zeros(3, dtype=torch.float64)
+    layers = [f"{attention}__W_{which}" for attention in ("self_attn", "cross_attn") for which in "qkvo"]
+    for layer in [*layers, "ffn__dense1", "ffn__dense2"]:
+        block.set(**{f"{layer}__weight": identity, f"{layer}__bias": zeros})
+    plain_norms(block, 3)
+    x, memory = identity[None, :2], torch.tensor([[[0.0, 3.0, 0.0]]], dtype=torch.float64)
+    block(x, memory)
+    feed(block, x, memory, [1, 1])
+
+
 def test_first_token(check, rng):
     """One token, one position of memory."""
     block = check.module(d_model=16, n_heads=2, d_ff=6)

@@ -21,6 +21,15 @@ def leveled(rng, n, m, levels):
     return q, k, v
 
 
+@without_dtype
+def test_by_hand(check):
+    """The example of the brief: four keys in one block, in two and in four."""
+    q, k, v = (torch.tensor(x, dtype=torch.float64)[:, None] for x in ([1, 1], [0, 1, 3, 2], [1, 2, 3, 4]))
+    for causal in (False, True):
+        for block_size in (4, 1, 3):
+            check(q[None, None], k[None, None], v[None, None], block_size=block_size, causal=causal)
+
+
 def test_one_block(check, rng):
     """Fewer keys than the default block holds: ordinary attention."""
     check(*tensors(rng, 2, 3, d_k=4, d_v=1))

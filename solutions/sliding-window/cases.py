@@ -18,6 +18,14 @@ def low_scores(rng, n, m, first, step):
     return q, k, v
 
 
+def test_by_hand(check):
+    """The example of the brief: every query scores 0, 1, 2 and 3 with the keys."""
+    q, k = torch.ones(1, 1, 4, 1, dtype=torch.float64), torch.arange(4.0, dtype=torch.float64).view(1, 1, 4, 1)
+    for window in (1, 2, 9):
+        check(q, k, 2**k, window)
+    check(q[:, :, 2:], k, 2**k, 2)
+
+
 def test_three_tokens(check, rng):
     """A window of two on three tokens."""
     check(*tensors(rng, 3, 3, d_k=2, d_v=2, batch=1, heads=1), 2)

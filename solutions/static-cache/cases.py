@@ -1,6 +1,7 @@
 """Hidden cases of static-cache."""
 
 import pytest
+import torch
 
 
 def build(check, *sizes):
@@ -13,6 +14,21 @@ def feed(cache, rng, batch, n_heads, d_head, chunks):
     for n in chunks:
         cache.method("update", rng.normal(batch, n_heads, n, d_head), rng.normal(batch, n_heads, n, d_head))
         cache.method("length")
+
+
+def test_by_hand(check):
+    """The example of the brief: two tokens, two that do not fit, one that does, and a reset."""
+    cache = build(check, 1, 1, 3, 2)
+    first, second, third = (torch.arange(start, start + 4.0).double().view(1, 1, 2, 2) for start in (1, 5, 0))
+    cache.method("update", first, second)
+    cache.method("length")
+    with check.raises(ValueError):
+        cache.method("update", torch.ones_like(first), torch.ones_like(second))
+    cache.method("length")
+    cache.method("update", third[:, :, :1], third[:, :, 1:])
+    cache.method("length")
+    cache.do("reset")
+    cache.method("length")
 
 
 def test_empty_at_the_start(check):
