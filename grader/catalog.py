@@ -132,6 +132,12 @@ def exists(kata_id: str) -> bool:
     return _ID.fullmatch(kata_id) is not None and (content_root() / "katas" / kata_id / "kata.toml").is_file()
 
 
+def rules(lang: str) -> str:
+    """Return what holds in every kata, as Markdown."""
+    name = "rules.md" if lang == "en" else f"rules.{lang}.md"
+    return _text(content_root() / "docs" / name)
+
+
 def katas() -> dict[str, Kata]:
     """Return every kata by its id, in the order of the course.
 

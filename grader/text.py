@@ -1,7 +1,9 @@
 """Text that comes from a learner, made safe for a terminal, a log and a JSON document."""
 
+import itertools
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 CUT = "… [cut]"
@@ -24,7 +26,7 @@ _UNSAFE = (
 # What a line may be broken between: words and wide characters, with what opens and closes around them.
 # ruff: noqa: RUF001 - Chinese punctuation is meant
 _WIDE = r"\u2e80-\u303f\u3400-\u9fff\uff00-\uffef\u201c\u201d\u2026\u2014"
-_PIECES = rf"[（《“「\[(]*(?:[{_WIDE}]|[^\s{_WIDE}]+)[，。；：、！？）」』》”…—]* *| +"
+_PIECES = rf"[（《“「\[(]*(?:[{_WIDE}]|[^\s{_WIDE}]+)[，。；：、！？）」』》”…—)\]]* *| +"
 
 
 def clean(text: str | bytes, limit: int = 4000) -> str:
@@ -63,19 +65,52 @@ def cells(text: str) -> int:
     return len(text) + sum(east_asian_width(character) in "WF" for character in text)
 
 
+def breaks(text: str, width: int, *, fold: bool = False) -> list[int]:
+    """Return where new lines begin in a text without line breaks, so that each is at most `width` columns wide.
+
+    They begin at words, and beside any character that is two columns wide. Punctuation stays with what it opens or
+    closes. A word that is wider than a line is broken where it must be with `fold`, else left whole.
+    """
+    offsets, used = [], 0
+    for found in re.finditer(_PIECES, text):
+        pieces = _folded(found[0], width) if fold else [found[0]]
+        for start, piece in zip(_starts(found.start(), pieces), pieces, strict=True):
+            if used and used + cells(piece.rstrip()) > width:
+                offsets.append(start)
+                used = 0
+            used += cells(piece)
+    return offsets
+
+
 def lines(text: str, width: int) -> list[str]:
     """Break a text into lines of at most `width` columns: at spaces, and beside any character that is two columns wide.
 
     Punctuation stays with what it opens or closes.
     """
-    broken, line = [], ""
-    for piece in re.findall(_PIECES, text.replace("\n", " ")):
-        if not line or cells(line) + cells(piece.rstrip()) <= width:
-            line += piece
-        else:
-            broken.append(line.rstrip())
-            line = piece.lstrip()
-    return [*broken, line.rstrip()]
+    text = text.replace("\n", " ")
+    offsets = [0, *breaks(text, width), len(text)]
+    return [text[start:end].rstrip() for start, end in itertools.pairwise(offsets)]
+
+
+def longest_piece(text: str) -> int:
+    """Return how many columns the longest part of a text takes that is not broken."""
+    return max((cells(piece.rstrip()) for piece in re.findall(_PIECES, text)), default=0)
+
+
+def _folded(piece: str, width: int) -> list[str]:
+    parts, part = [], ""
+    for character in piece:
+        if part and cells(part) + cells(character) > width and not character.isspace():
+            parts.append(part)
+            part = ""
+        part += character
+    return [*parts, part]
+
+
+def _starts(start: int, pieces: list[str]) -> Iterator[int]:
+    for piece in pieces:
+        yield start
+        start += len(piece)
 
 
 def _written_out(match: re.Match[str]) -> str:

@@ -11,6 +11,7 @@ from grader.language import marked
 COMMANDS = {
     "list": "course",
     "start": "course",
+    "show": "task",
     "grade": "grading",
     "watch": "watch",
     "hint": "ladder",
@@ -21,6 +22,7 @@ COMMANDS = {
     "repro": "grading",
     "doctor": "machine",
     "server": "server",
+    "help": "task",
     "dev": "dev",
 }
 

@@ -100,6 +100,7 @@ def begin(app: App, chosen: catalog.Kata, screen: "Console") -> None:
     else:
         sentence = _("{path} is already there and stays as it is; `kata reset {kata}` begins anew.")
         say(screen, sentence.format(path=shown(path), kata=chosen.id))
+    say(screen, _("`kata show` shows the task again."))
     next_step(screen, _("Write your answer in {path}, then `kata grade`.").format(path=shown(path)))
 
 
@@ -114,6 +115,7 @@ def _start_debugging(app: App, chosen: catalog.Kata, bugs: int | None, seed: int
     screen.print()
     for sentence in said:
         say(screen, sentence)
+    say(screen, _("`kata show` shows the task again."))
     path = shown(app.workspace.path(catalog.debug_round(chosen.id)))
     next_step(screen, _("Find what is wrong in {path} and repair it, then `kata grade`.").format(path=path))
 

@@ -77,8 +77,8 @@ class Continued:
 def watch_command(app: App, *, kata: str | None, case: str, device: str, seed: int | None, debug: bool) -> None:
     """Grade your answer to KATA at every save; without KATA, what you worked on last.
 
-    On a terminal the verdict is drawn anew each time, and h shows a hint, n begins the next kata, f unfolds a long page
-    and q ends the watch. In a pipe each verdict is a line.
+    On a terminal the verdict is drawn anew each time, and h shows a hint, t the task, n begins the next kata, f unfolds
+    a long page and q ends the watch. In a pipe each verdict is a line.
     """
     target = app.target(kata, debug=debug)
     app.answer(target.name)
@@ -274,13 +274,16 @@ class Watch:
     def _keys(self) -> list[tuple[str, str]]:
         after = self._after() if self._passed else None
         following = [("n", _("next: {kata}").format(kata=after.id))] if after else []
-        return [("h", _("hint")), *following, ("f", _("whole page"))] if self._keyboard.listening else []
+        keys = [("h", _("hint")), ("t", _("task")), *following, ("f", _("whole page"))]
+        return keys if self._keyboard.listening else []
 
     def _press(self, key: str) -> None:
         if key == "q":
             self._over = True
         elif key == "h":
             self._hint()
+        elif key == "t":
+            self._task()
         elif key == "n":
             self._next()
         elif key == "f":
@@ -297,8 +300,18 @@ class Watch:
         except KataError as error:
             self._display.note(error.in_one_line())
             return
-        back = [(_("any other key"), _("back"))] if self._page and self._true else []
-        self._display.leaf(hint, [("h", _("next hint")), *back])
+        self._display.leaf(hint, [("h", _("next hint")), *self._way_back()])
+
+    def _task(self) -> None:
+        from grader.cli.task import task  # noqa: PLC0415 - only for those who ask
+        from grader.show.watch import written  # noqa: PLC0415 - rich is for people
+
+        chosen = catalog.find(self._target.kata)
+        shown_again = written(lambda screen: task(chosen, self._app.lang, screen))
+        self._display.leaf(shown_again, [("f", _("whole page")), *self._way_back()])
+
+    def _way_back(self) -> list[tuple[str, str]]:
+        return [(_("any other key"), _("back"))] if self._page and self._true else []
 
     def _after(self) -> Kata | None:
         passed = {kata_id for kata_id, summary in self._app.done().items() if summary.passed}

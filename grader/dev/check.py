@@ -48,11 +48,11 @@ def _nobody_asks(step: str) -> None:
 
 def check(kata: Kata, session: Session, seeds: int = SEEDS, on_step: Callable[[str], None] = _nobody_asks) -> Score:
     """Hold a kata to every rule. The problems of the score say what breaks one."""
-    from grader.dev import shapes  # noqa: PLC0415 - imports torch
+    from grader.dev import byhand, shapes  # noqa: PLC0415 - they import torch
 
     score = Score(kata.id)
     on_step("files")
-    score.problems += [*files.problems(kata), *shapes.problems(kata)]
+    score.problems += [*files.problems(kata), *byhand.problems(kata), *shapes.problems(kata)]
     for known in known_answers(kata):
         for seed in range(seeds if known.kind == "reference" else 1):
             on_step(f"{known.kind} {known.name}")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from grader.catalog import Kata
 from grader.debug.plant import plant
-from grader.dev import translated
+from grader.dev import briefs, translated
 from grader.errors import KataError
 from grader.judge.mistakes import load
 
@@ -20,6 +20,7 @@ def problems(kata: Kata) -> Iterator[str]:
     """Yield what is wrong with the files of a kata, a sentence each."""
     try:
         yield from _texts(kata)
+        yield from briefs.problems(kata)
         yield from _signatures(kata)
         yield from _bank(kata)
         yield from translated.problems(kata)

@@ -23,9 +23,9 @@ def markdown(target: Console, text: str) -> None:
     if not target.is_terminal:
         target.out(text.rstrip(), highlight=False)
         return
-    from rich.markdown import Markdown  # noqa: PLC0415 - its parser and highlighter take long to import
+    from grader.show.markdown import print_page  # noqa: PLC0415 - its parser and highlighter take long to import
 
-    target.print(Markdown(text.strip(), code_theme="ansi_dark"))
+    print_page(target, text)
 
 
 def python(target: Console, text: str) -> None:

@@ -113,7 +113,10 @@ PROBE = {
 
 
 def write_content(root: Path) -> Path:
-    """Write three made-up katas below `root`."""
+    """Write three made-up katas below `root`, and the rules."""
+    (root / "docs").mkdir(parents=True)
+    (root / "docs" / "rules.md").write_text("# Rules\n\nNothing is modified.\n", encoding="utf-8")
+    (root / "docs" / "rules.zh.md").write_text("# 规则\n\n什么都不改动。\n", encoding="utf-8")
     for kata_id, values in KATAS.items():
         folder = root / "katas" / kata_id
         folder.mkdir(parents=True)

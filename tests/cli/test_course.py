@@ -116,6 +116,23 @@ def test_start_in_chinese(tool):
     tool("--lang", "fr", "list", code=2)
 
 
+def test_the_task_again(tool):
+    """`kata show` shows the task of the current kata, or of one that is named; `kata start` says so."""
+    assert "`kata show` shows the task again." in tool("start", "second").stdout
+    assert tool("show").stdout.endswith("The task.\n")
+    assert "题目。" in tool("--lang", "zh", "show", "third").stdout
+    assert "There is no kata 'secnd'" in tool("show", "secnd", code=2).stderr
+
+
+def test_help_on_rules_and_commands(tool):
+    """`kata help` has the rules of all katas, the pages of commands, and a sentence for what it does not have."""
+    assert "Nothing is modified." in tool("help", "rules").stdout
+    assert "什么都不改动。" in tool("--lang", "zh", "help", "rules").stdout
+    assert tool("help", "grade").stdout == tool("grade", "--help").stdout
+    assert tool("help").stdout == tool("--help").stdout
+    assert "There is no help on 'rulez'" in tool("help", "rulez", code=2).stderr
+
+
 def test_start_opens_an_editor(tool, tmp_path):
     """--edit hands the file to $EDITOR."""
     editor = tmp_path / "editor.py"

@@ -40,7 +40,7 @@ def test_each_save_is_graded(tool, watch):
     tool.answer("fail\n")
     terminal.until("checking")
     terminal.until("first wrong entry [0, 1, 0]")
-    terminal.until("h hint · f whole page · q quit")
+    terminal.until("h hint · t task · f whole page · q quit")
     tool.answer("pass\n")
     terminal.until("✓ second passed: 2 cases")
     terminal.until("n next: third")
@@ -188,6 +188,21 @@ def test_a_grader_that_fails(tool, watch):
     terminal.until("ZeroDivisionError")
     tool.answer("pass\n")
     terminal.until("✓ second passed")
+
+
+def test_the_task_again(tool, watch):
+    """The key t shows the task; any other key returns to the verdict."""
+    tool.answer("fail\n")
+    terminal = watch()
+    terminal.until("✗ second")
+    terminal.until("q quit")
+    terminal.press("t")
+    terminal.until("The task.")
+    terminal.until("any other key back")
+    terminal.press("x")
+    terminal.until("✗ second")
+    terminal.press("q")
+    assert terminal.end() == 0
 
 
 def test_hints(tool, watch):

@@ -1,0 +1,135 @@
+"""Briefs: their layout, their length, and that the numbers of their examples are the reference's."""
+# ruff: noqa: RUF001 - Chinese punctuation is meant
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+
+from grader import catalog
+from grader.dev import briefs, byhand
+from grader.text import cells
+
+KATAS = {name: kata for name, kata in catalog.katas().items() if not briefs.is_old(kata.brief("en"))}
+MHA = catalog.find("mha")
+FENCE = re.compile(r"```text\n(.*?)```", re.DOTALL)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _marks(pytestconfig: pytest.Config) -> None:
+    """Know the marks of cases, which are loaded here without the judge."""
+    for name in (*catalog.FAMILIES, "derive", "precise", "trains"):
+        pytestconfig.addinivalue_line("markers", f"{name}: see docs/writing-a-kata.md")
+
+
+@cache
+def facts_of(name: str) -> byhand.Facts:
+    """Run the first case of a kata, once."""
+    return byhand.facts_of(KATAS[name])
+
+
+@pytest.mark.parametrize("name", KATAS)
+def test_the_example_is_the_first_case(name):
+    """What stands under "By hand" is what the reference computes in the kata's first case, in both languages."""
+    assert list(byhand.problems(KATAS[name])) == []
+
+
+@pytest.mark.parametrize("lang", briefs.BY_HAND)
+@pytest.mark.parametrize("name", KATAS)
+def test_no_digit_of_an_example_can_change(name, lang):
+    """Whichever number of an example is changed, it is noticed."""
+    brief = KATAS[name].brief(lang)
+    unnoticed = [
+        changed.splitlines()[line]
+        for line, changed in changes(brief)
+        if not list(byhand.disagreements(changed, facts_of(name)))
+    ]
+    assert unnoticed == []
+
+
+def changes(brief: str):
+    """Yield a brief with one digit of its example changed, and the line of that digit."""
+    begin, end = (match.start() for match in list(re.finditer("^## ", brief, re.MULTILINE))[:2])
+    for block in FENCE.finditer(brief, begin, end):
+        place = block.start(1)
+        for line in block[1].splitlines(keepends=True):
+            for token in byhand.TOKEN.finditer(byhand.plain(line)):
+                for digit in re.finditer(r"\d", token[0]):
+                    at = place + token.start() + digit.start()
+                    changed = brief[:at] + str((int(brief[at]) + 3) % 10) + brief[at + 1 :]
+                    yield brief.count("\n", 0, at), changed
+            place += len(line)
+
+
+@pytest.mark.parametrize("width", [60, 100])
+@pytest.mark.parametrize("lang", briefs.BY_HAND)
+@pytest.mark.parametrize("name", KATAS)
+def test_no_line_is_too_wide(name, lang, width):
+    """A task fits into 60 columns as into 100, and no line begins with what closes a phrase."""
+    lines = briefs.rendered(KATAS[name].brief(lang), width)
+    assert [line for line in lines if cells(line) > width] == []
+    assert [line for line in lines if line.lstrip()[0] in "，。；：、！？）”"] == []
+
+
+def test_the_rules_fit_as_well():
+    """What `kata help rules` shows fits into 60 columns, in both languages, with as many rows."""
+    texts = [catalog.rules(lang) for lang in briefs.BY_HAND]
+    assert len({sum(line.startswith("|") for line in text.splitlines()) for text in texts}) == 1
+    for text in texts:
+        assert [line for line in briefs.rendered(text, 60) if cells(line) > 60] == []
+
+
+BREACHES = {
+    "where it must have": ("## Edge cases", "## Edges"),
+    "does not name `kata help rules`": ("see `kata help rules`", "see there"),
+    "does not name MultiHeadAttention": ("class MultiHeadAttention", "class Attention"),
+    "more than 120": ("One head has", "One head " * 14 + "has"),
+    "the drawing has 31 lines": (" │ W_q ", " │\n" * 18 + " │ W_q "),
+    "lines to read": ("| `mask` is `(n,m)`", "| `mask` is one | of many |\n" * 12 + "| `mask` is `(n,m)`"),
+    "more than 58": ("mask = [[True", "mask          " * 3 + " = [[True"),
+    "the idea has": ("One head has", "One head\n" * 40 + "has"),
+}
+
+
+@pytest.mark.parametrize("problem", BREACHES)
+def test_what_is_wrong_with_a_layout_is_named(problem):
+    """Each rule of the layout that is broken is named, alone."""
+    before, after = BREACHES[problem]
+    brief = MHA.brief("en")
+    assert before in brief
+    found = list(briefs.layout_problems(brief.replace(before, after, 1), "en", MHA.entry))
+    assert len(found) <= 2
+    assert problem in found[0]
+
+
+WRONG_NUMBERS = {
+    "does not occur": ("output = [[.67,.33", "output = [[.67,.34"),
+    "a result of call 1 is shown in part": ("output = [[.67,.33 | .33,.67],", "output = ["),
+    "no result of call 1 is shown whole": (".67", "  "),
+    "an input is shown in part": ("     [1,1 | 0,0]]", "                 "),
+    "is not what the first case has": ("`d_model=4`", "`d_model=6`"),
+}
+
+
+@pytest.mark.parametrize("problem", WRONG_NUMBERS)
+def test_what_is_wrong_with_an_example_is_named(problem):
+    """A number that does not occur, a row left out, no result, a setting that is another one."""
+    before, after = WRONG_NUMBERS[problem]
+    assert before in MHA.brief("en")
+    assert problem in "\n".join(byhand.disagreements(MHA.brief("en").replace(before, after), facts_of("mha")))
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("x = [[1,0 | 0,1],   weights[h=0]", ["1", "0", "0", "1"]),
+        ("[.67, -2.5, ·, -inf]   # 3 of 4", [".67", "-2.5", "·", "-inf"]),
+        ("mask = [[True, F]]  pad_id=0  exp(2)", ["True", "F"]),
+        ("第 3 个键 k3 → 0", ["3", "0"]),
+    ],
+)
+def test_numbers_of_a_line(line, said):
+    """Numbers and truth values count; indices, settings, comments and parts of names do not."""
+    assert byhand.tokens(line) == said
