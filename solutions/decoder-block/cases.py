@@ -187,13 +187,6 @@ def test_no_dropout_in_evaluation_mode(check, rng):
     feed(block, rng.normal(2, 4, 32), rng.normal(2, 3, 32), [3, 1])
 
 
-@pytest.mark.derive("device")
-def test_everything_dropped(check, rng):
-    """With a probability of 1 the sublayers add nothing in training: tokens and norms are left, and the cache."""
-    block = check.module(d_model=6, n_heads=2, d_ff=8, dropout=1.0).train()
-    block(rng.normal(2, 4, 6), rng.normal(2, 3, 6))
-
-
 def two_sums(check, block, spread, x, *others):
     """Call a block twice in training and undo its norms: the sums but for their first two features, of both calls.
 

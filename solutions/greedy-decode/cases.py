@@ -31,10 +31,10 @@ def test_by_hand(check):
     """The example of the brief: of equal logits the lowest id, then clear ones, until eos or max_len."""
     table = torch.zeros(5, 4, 4, dtype=torch.float64)
     table[0] = 1.0
-    table[1, 0] = torch.tensor([0.0, 2.0, 4.0, 3.0])
-    table[2, 2] = torch.tensor([4.0, 0.0, -1.0, 5.0])
-    check(check.step(table), bos=1, eos=3, max_len=5)
-    check(check.step(table), bos=1, eos=3, max_len=2)
+    table[1, 0] = torch.tensor([0.0, 2.0, 3.0, 4.0])
+    table[2, 3] = torch.tensor([4.0, 6.0, -1.0, -1.0])
+    check(check.step(table), 2, 1, 9)
+    check(check.step(table), 2, 1, 2)
 
 
 @with_dtypes

@@ -14,9 +14,9 @@ def tensors(rng, n, m, d_k=4, d_v=3, batch=2, heads=3):
 
 def test_by_hand(check):
     """The example of the brief: weights of whole numbers."""
-    q = torch.tensor([[[[0.0, 1.0], [1.0, 0.0]]]], dtype=torch.float64)
-    k = torch.tensor([[[[1.0, 0.0], [0.0, 2.0]]]], dtype=torch.float64)
-    v = torch.tensor([[[[11.0], [0.0]]]], dtype=torch.float64)
+    q = torch.tensor([[[[0.0, 1.0], [2.0, 0.0]]]], dtype=torch.float64)
+    k = torch.tensor([[[[1.0, 0.0], [0.0, 3.0]]]], dtype=torch.float64)
+    v = torch.tensor([[[[26.0], [0.0]]]], dtype=torch.float64)
     check(q, k, v)
     check(q, k, v, causal=True)
     check(q, k, v, causal=True, eps=1.0)

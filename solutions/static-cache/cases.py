@@ -17,15 +17,17 @@ def feed(cache, rng, batch, n_heads, d_head, chunks):
 
 
 def test_by_hand(check):
-    """The example of the brief: two tokens, two that do not fit, one that does, and a reset."""
-    cache = build(check, 1, 1, 3, 2)
-    first, second, third = (torch.arange(start, start + 4.0).double().view(1, 1, 2, 2) for start in (1, 5, 0))
-    cache.method("update", first, second)
+    """The example of the brief: two tokens, three that do not fit, two that do, and a reset."""
+    cache = build(check, 1, 1, 4, 2)
+    numbers = ([[1, 3], [5, 6]], [[7, 8], [1, 9]], [[3, 5], [7, 1]], [[6, 3], [1, 8]])
+    first_k, first_v, then_k, then_v = (torch.tensor([[x]], dtype=torch.float64) for x in numbers)
+    cache.method("update", first_k, first_v)
     cache.method("length")
+    too_long = torch.ones(1, 1, 3, 2, dtype=torch.float64)
     with check.raises(ValueError):
-        cache.method("update", torch.ones_like(first), torch.ones_like(second))
+        cache.method("update", too_long, too_long)
     cache.method("length")
-    cache.method("update", third[:, :, :1], third[:, :, 1:])
+    cache.method("update", then_k, then_v)
     cache.method("length")
     cache.do("reset")
     cache.method("length")
