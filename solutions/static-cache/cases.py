@@ -19,7 +19,7 @@ def feed(cache, rng, batch, n_heads, d_head, chunks):
 def test_by_hand(check):
     """The example of the brief: two tokens, three that do not fit, two that do, and a reset."""
     cache = build(check, 1, 1, 4, 2)
-    numbers = ([[1, 3], [5, 6]], [[7, 8], [1, 9]], [[3, 5], [7, 1]], [[6, 3], [1, 8]])
+    numbers = ([[11, 12], [21, 22]], [[51, 52], [61, 62]], [[31, 32], [41, 42]], [[71, 72], [81, 82]])
     first_k, first_v, then_k, then_v = (torch.tensor([[x]], dtype=torch.float64) for x in numbers)
     cache.method("update", first_k, first_v)
     cache.method("length")
