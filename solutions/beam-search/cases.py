@@ -328,11 +328,11 @@ def test_nearly_equal_scores(check, rng):
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("boost", [NEVER, 3.0])
-def test_a_large_vocabulary(check, rng, boost):
+@pytest.mark.parametrize(("beam", "boost"), [(3, NEVER), (3, 3.0), (9, NEVER)])
+def test_a_large_vocabulary(check, rng, beam, boost):
     """Logits of 64 tokens stay where the model put them: only what was chosen comes to Python."""
-    table = clear(lambda: normal(rng, 64, 6, 9, boost), 5, 9, 3, 4)
-    check(check.step(table), bos=5, eos=9, beam=3, max_len=4)
+    table = clear(lambda: normal(rng, 64, 6, 9, boost), 5, 9, beam, 4)
+    check(check.step(table), bos=5, eos=9, beam=beam, max_len=4)
 
 
 @pytest.mark.cost
