@@ -38,11 +38,14 @@ _INDEX: Final = re.compile(r"(?<=[^\W\d])(\[[^\[\]]*\]|\([^()\[\]]*\))")
 """What stands right behind a name: `weights[0]`, `exp(2)`."""
 _SETTING: Final = re.compile(r"(\w+)=(-?[\d.]+)")
 TOKEN: Final = re.compile(r"(?<![\w.=])(?:True|False|T|F|·|-?(?:inf|∞)|-?(?:\d+\.?\d*|\.\d+)(?:e-?\d+)?)(?![\w=]|\.\d)")
-_TRUE, _FALSE = ("True", "T", "1"), ("False", "F", "0", "·")
+_BEFORE, _BEHIND = re.compile(r"[^\])\s]\s*,\s*$"), re.compile(r"\s*,")
 _EXACT: Final = 1e-6
 
-Row = tuple[float, ...] | tuple[bool, ...]
-Matrix = list[Row]
+Row = tuple[float | str, ...]
+"""Numbers; truth values are `T` and `F`, which are no numbers."""
+Matrix = tuple[Row, ...]
+Stack = tuple[Matrix, ...]
+"""A tensor: its matrices of two axes; a number and a list of numbers are matrices of one row."""
 Place = tuple[int, int]
 """Line and number of the token in it."""
 
@@ -51,10 +54,11 @@ Place = tuple[int, int]
 class Facts:
     """What occurs in the first case of a kata."""
 
-    inputs: list[Matrix] = field(default_factory=list)
-    results: list[list[Matrix]] = field(default_factory=list)
+    inputs: list[Stack] = field(default_factory=list)
+    results: list[list[Stack]] = field(default_factory=list)
     """Of each call."""
-    between: set[Row] = field(default_factory=set)
+    parameters: list[Stack] = field(default_factory=list)
+    between: dict[Stack, None] = field(default_factory=dict)
     settings: dict[str, set[float]] = field(default_factory=dict)
 
 
@@ -70,7 +74,7 @@ def problems(kata: Kata) -> Iterator[str]:
         return
     for lang, text in texts.items():
         yield from (f"{lang}: {problem}" for problem in disagreements(text, facts))
-    english, *others = (list(map(tokens, briefs.numbers_of(text))) for text in texts.values())
+    english, *others = ([tokens(line) for line in briefs.numbers_of(text)] for text in texts.values())
     for lang, other in zip(list(texts)[1:], others, strict=True):
         if other != english:
             yield f"the numbers of the example differ between en and {lang}"
@@ -92,11 +96,12 @@ def facts_of(kata: Kata) -> Facts:
     except Failure as failure:
         raise ValueError(f"{NAME}: the reference fails: {failure}") from failure
     for exchange in check.exchanges:
-        given = list(_matrices([exchange.trees["args"], exchange.trees["kwargs"]]))
+        given = _stacks([exchange.trees["args"], exchange.trees["kwargs"]])
         facts.inputs += given
+        facts.parameters += _stacks(exchange.trees.get("state"))
         _note_settings(facts, exchange.trees["kwargs"])
         if exchange.header["op"] == "call" and exchange.compared:
-            facts.results.append(list(_matrices(exchange.want)))
+            facts.results.append(list(_stacks(exchange.want)))
     return facts
 
 
@@ -125,11 +130,8 @@ class _Collector(AbstractContextManager[None]):
 
     def _note(self, variables: dict[str, Any], returned: Any) -> None:
         _note_settings(self._facts, variables)
-        modules = [value for value in variables.values() if isinstance(value, torch.nn.Module)]
-        parameters = [list(module.parameters()) for module in modules if "_modules" in vars(module)]
         plain = [value for value in variables.values() if isinstance(value, (torch.Tensor, list, tuple, dict, float))]
-        for matrix in _matrices([plain, parameters, returned]):
-            self._facts.between.update(matrix)
+        self._facts.between |= dict.fromkeys(_stacks([plain, returned]))
 
 
 def _note_settings(facts: Facts, variables: dict[str, Any]) -> None:
@@ -138,31 +140,58 @@ def _note_settings(facts: Facts, variables: dict[str, Any]) -> None:
             facts.settings.setdefault(name, set()).add(float(value))
 
 
-def _matrices(tree: Any) -> Iterator[Matrix]:
-    """Yield the tensors of a tree as matrices of two axes, and its numbers and lists of numbers as such of one row."""
+def _stacks(tree: Any) -> Iterator[Stack]:
+    """Yield the tensors, the numbers and the lists of numbers of a tree."""
     if isinstance(tree, Step):
         tree = tree.table
     if isinstance(tree, torch.Tensor):
         values = tree.detach() if tree.dtype == torch.bool else tree.detach().double()
         stack = values.reshape(-1, values.shape[-2] if values.dim() > 1 else 1, values.shape[-1] if values.dim() else 1)
-        yield from ([tuple(row) for row in matrix] for matrix in stack.tolist() if matrix)
+        if stack.numel():
+            yield tuple(tuple(map(_row, matrix)) for matrix in stack.tolist())
     elif isinstance(tree, (int, float)):
-        yield [(tree,)]
+        yield ((_row([tree]),),)
     elif isinstance(tree, (list, tuple)) and tree and all(type(item) in (int, float, bool) for item in tree):
-        yield [tuple(tree)]
+        yield ((_row(tree),),)
     elif isinstance(tree, (list, tuple)):
         for item in tree:
-            yield from _matrices(item)
+            yield from _stacks(item)
     elif isinstance(tree, dict):
-        yield from _matrices(list(tree.values()))
+        yield from _stacks(list(tree.values()))
+
+
+def _rows(stacks: Iterable[Stack]) -> set[Row]:
+    return {row for stack in stacks for matrix in stack for row in matrix}
+
+
+def _row(values: Iterable[float]) -> Row:
+    return tuple(("T" if value else "F") if isinstance(value, bool) else value for value in values)
 
 
 # --- comparing --------------------------------------------------------------------------------------------------------
 
 
-def tokens(line: str) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A number or a truth value on paper, and whether a comma stands before and behind it."""
+
+    text: str
+    follows: bool
+    goes_on: bool
+
+
+Line = list[Token]
+
+
+def tokens(line: str) -> Line:
     """Return the numbers and truth values of a line, without comments and what only names a place."""
-    return TOKEN.findall(plain(line))
+    line = plain(line)
+    return [
+        Token(
+            found[0], _BEFORE.search(line[: found.start()]) is not None, _BEHIND.match(line[found.end() :]) is not None
+        )
+        for found in TOKEN.finditer(line)
+    ]
 
 
 def plain(line: str) -> str:
@@ -176,32 +205,21 @@ def _blank(found: re.Match[str]) -> str:
 
 def disagreements(brief: str, facts: Facts) -> Iterator[str]:
     """Yield what the example of a brief shows and does not occur, and what it should show."""
-    lines = [tokens(line) for line in briefs.numbers_of(brief)]
+    paper = Paper([tokens(line) for line in briefs.numbers_of(brief)])
     yield from _wrong_settings(briefs.example_of(brief), facts)
-    for matrix in facts.inputs:
-        if _is_partly_shown(lines, matrix):
-            yield f"an input is shown in part, or out of order: {_written(matrix)}"
+    for stack in facts.inputs:
+        if not paper.shows(stack) and paper.begins(stack):
+            yield f"an input is shown in part, or out of order: {_written(stack)}"
+    for stack in facts.parameters:
+        paper.shows(stack)
     for number, call in enumerate(facts.results, 1):
-        if call and not any(_is_shown(lines, matrix) for matrix in call):
+        placed = [paper.shows(stack) for stack in call]
+        if call and not any(placed):
             yield f"no result of call {number} is shown whole: {_written(call[0])}"
-        for matrix in call:
-            if _is_partly_shown(lines, matrix):
-                yield f"a result of call {number} is shown in part, or out of order: {_written(matrix)}"
-    covered = _covered(lines, facts)
-    for number, line in enumerate(lines):
-        for index, token in enumerate(line):
-            if (number, index) not in covered:
-                yield f"{token} in `{' '.join(line)}` does not occur in the first case"
-
-
-def _covered(lines: list[list[str]], facts: Facts) -> set[Place]:
-    """Return where numbers stand that occur; a single number on the way counts only if it has a decimal point."""
-    rows = {row for matrix in itertools.chain(facts.inputs, *facts.results) for row in matrix}
-    covered = _places(lines, rows)
-    for row in facts.between - rows:
-        places = _places(lines, [row])
-        covered |= places if len(row) > 1 else {place for place in places if "." in lines[place[0]][place[1]]}
-    return covered
+        for stack, whole in zip(call, placed, strict=True):
+            if not whole and paper.begins(stack):
+                yield f"a result of call {number} is shown in part, or out of order: {_written(stack)}"
+    yield from paper.left_over(facts)
 
 
 def _wrong_settings(example: Iterable[str], facts: Facts) -> Iterator[str]:
@@ -210,49 +228,89 @@ def _wrong_settings(example: Iterable[str], facts: Facts) -> Iterator[str]:
             yield f"{name}={value} is not what the first case has: {sorted(facts.settings[name])}"
 
 
-def _occurrences(lines: list[list[str]], row: Row) -> list[Place]:
-    width = len(row)
-    return [
-        (number, start)
-        for number, line in enumerate(lines)
-        for start in range(len(line) - width + 1)
-        if all(map(_says, line[start : start + width], row))
-    ]
+class Paper:
+    """The lines of an example, on which tensors are looked for: each must have a place of its own."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        self._lines = lines
+        self._taken: set[Place] = set()
+        self._found: set[Stack] = set()
+
+    def shows(self, stack: Stack) -> bool:
+        """Find a place for a tensor; one that has been found is shown."""
+        return stack in self._found or self._place(stack)
+
+    def _place(self, stack: Stack) -> bool:
+        """Find a place for each row of a tensor, those of a matrix one behind or below the other."""
+        mine: set[Place] = set()
+        for matrix in stack:
+            last: Place = (-1, -1)
+            for row in matrix:
+                free = (place for place in self._free(row, mine) if place > last)
+                last = next(free, (-1, -1))
+                if last == (-1, -1):
+                    return False
+                mine |= _span(last, row)
+        self._taken |= mine
+        self._found.add(stack)
+        return True
+
+    def begins(self, stack: Stack) -> bool:
+        """Tell whether a row that is like no other, because its numbers differ, stands there for nothing else."""
+        return any(True for row in _rows([stack]) if len(set(row)) > 1 for _place in self._free(row, set()))
+
+    def left_over(self, facts: Facts) -> Iterator[str]:
+        """Yield what stands there and does not occur.
+
+        Of what was computed on the way a matrix is enough, and everything may be shown more than once. A number alone
+        must be a fraction there: sizes and counts would allow too many.
+        """
+        known = [*facts.inputs, *facts.parameters, *itertools.chain(*facts.results)]
+        between = dict.fromkeys((matrix,) for stack in facts.between for matrix in stack)
+        telling = [stack for stack in between if any(len(row) > 1 or _is_fraction(row) for row in _rows([stack]))]
+        for stack in (*telling, *known):
+            while self._place(stack):
+                pass
+        for number, line in enumerate(self._lines):
+            for index, token in enumerate(line):
+                if (number, index) not in self._taken:
+                    said = " ".join(one.text for one in line)
+                    yield f"{token.text} in `{said}` does not occur in the first case"
+
+    def _free(self, row: Row, mine: set[Place]) -> Iterator[Place]:
+        for place in self._occurrences(row):
+            if not _span(place, row) & (self._taken | mine):
+                yield place
+
+    def _occurrences(self, row: Row) -> Iterator[Place]:
+        """Yield where a row stands, and not as a part of a list that goes on."""
+        for number, line in enumerate(self._lines):
+            for start in range(len(line) - len(row) + 1):
+                run = line[start : start + len(row)]
+                if not run[0].follows and not run[-1].goes_on and all(map(_says, run, row)):
+                    yield number, start
 
 
-def _places(lines: list[list[str]], rows: Iterable[Row]) -> set[Place]:
-    """Return where rows stand: every token of theirs."""
-    return {(n, start + step) for row in rows for n, start in _occurrences(lines, row) for step in range(len(row))}
+def _is_fraction(row: Row) -> bool:
+    return len(row) == 1 and isinstance(row[0], float) and bool(row[0] % 1)
 
 
-def _is_shown(lines: list[list[str]], matrix: Matrix) -> bool:
-    """Tell whether all rows stand there, one behind or below the other."""
-    last: Place = (-1, -1)
-    for row in matrix:
-        behind = [place for place in _occurrences(lines, row) if place > last]
-        if not behind:
-            return False
-        last = behind[0]
-    return True
+def _span(place: Place, row: Row) -> set[Place]:
+    number, start = place
+    return {(number, start + step) for step in range(len(row))}
 
 
-def _is_partly_shown(lines: list[list[str]], matrix: Matrix) -> bool:
-    telling = [row for row in matrix if len(set(row)) > 1]
-    return any(_occurrences(lines, row) for row in telling) and not _is_shown(lines, matrix)
-
-
-def _says(token: str, value: float) -> bool:
-    """Tell whether a number that was written is this value, to the digits that it was written with."""
-    if isinstance(value, bool):
-        return token in (_TRUE if value else _FALSE)
-    if token in ("True", "T", "False", "F"):
-        return False
-    number = 0.0 if token == "·" else float(token.replace("∞", "inf"))  # noqa: S105 - a token of a text
+def _says(token: Token, value: float | str) -> bool:
+    """Tell whether what was written is this value, to the digits that it was written with."""
+    text = token.text
+    if isinstance(value, str) or text[0] in "TF":
+        return text[0] == value
+    number = 0.0 if text == "·" else float(text.replace("∞", "inf"))
     if math.isinf(number) or math.isinf(value):
         return number == value
-    decimals = len(token.partition(".")[2].partition("e")[0])
-    return abs(number - value) <= (0.5 * 10.0**-decimals + _EXACT if decimals and "e" not in token else _EXACT)
+    decimals = len(text.partition(".")[2].partition("e")[0])
+    return abs(number - value) <= (0.5 * 10.0**-decimals + _EXACT if decimals and "e" not in text else _EXACT)
 
 
-def _written(matrix: Matrix) -> str:
-    return str([[round(value, 4) for value in row] for row in matrix])
+def _written(stack: Stack) -> str:
+    return str([[[x if isinstance(x, str) else round(x, 4) for x in row] for row in matrix] for matrix in stack])

@@ -1,7 +1,10 @@
 """Tasks, hints and rules as pages: Markdown whose lines break where Chinese breaks, too, and without backgrounds."""
 
+# ruff: noqa: RUF001 - Chinese punctuation is meant
+
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rich import box
@@ -10,6 +13,7 @@ from rich.containers import Lines
 from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement, Paragraph, TableElement
 from rich.measure import Measurement
 from rich.padding import Padding
+from rich.style import Style
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
@@ -25,9 +29,12 @@ WIDEST: Final = 100
 WHOLE_CODE: Final = 24
 """Code inside a sentence, up to so many columns, stays on one line."""
 INDENT: Final = 2
+_CHINESE: Final = r"[\u4e00-\u9fff\u201c\u201d]"
+_INNER_BREAK: Final = re.compile(rf"(?<={_CHINESE})\n(?={_CHINESE})|(?<=[，。；：、！？）（])\n(?![\n|#>-])")
+"""Between two characters, and behind punctuation, which is as wide as a space is needed there."""
 STYLES: Final = Theme(
     {
-        "markdown.code": "bold",
+        "markdown.code": Style(bold=True, meta={"code": True}),
         "markdown.h1": "bold underline",
         "markdown.h2": "bold",
         "markdown.table.border": "dim",
@@ -39,7 +46,13 @@ STYLES: Final = Theme(
 def print_page(target: Console, text: str) -> None:
     """Show Markdown on a terminal."""
     with target.use_theme(STYLES):
-        target.print(Page(text.strip(), code_theme="ansi_dark"), width=min(target.width, WIDEST))
+        target.print(Page(joined(text.strip()), code_theme="ansi_dark"), width=min(target.width, WIDEST))
+
+
+def joined(text: str) -> str:
+    """Return Markdown without the line breaks inside its paragraphs that would become spaces between Chinese words."""
+    parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if part.startswith("```") else _INNER_BREAK.sub("", part) for part in parts)
 
 
 class Broken(Text):
@@ -79,7 +92,7 @@ class Broken(Text):
         text = self.plain
         for span in self.spans:
             code = text[span.start : span.end]
-            if "code" in str(span.style) and cells(code) <= WHOLE_CODE:
+            if isinstance(span.style, Style) and span.style.meta.get("code") and cells(code) <= WHOLE_CODE:
                 text = text[: span.start] + code.replace(" ", "_") + text[span.end :]
         return text
 
@@ -108,12 +121,28 @@ class _Table(TableElement):
 class _Code(CodeBlock):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         del console
+        width = options.max_width - INDENT
         code = str(self.text).rstrip()
+        if self.lexer_name == "python":
+            code = "\n".join(part for line in code.split("\n") for part in hanging(line, width))
         shown: Any = Text(code, overflow="fold")
         if self.lexer_name != "text":
             shown = Syntax(code, self.lexer_name, theme=self.theme, background_color="default", word_wrap=True)
-        fits = max(map(cells, code.split("\n"))) + INDENT <= options.max_width
+        fits = max(map(cells, code.split("\n"))) <= width
         yield Padding(shown, (0, 0, 0, INDENT if fits else 0))
+
+
+def hanging(line: str, width: int) -> list[str]:
+    """Break a line of Python that is too long; what follows is indented, and behind a `#` if it is a comment."""
+    if cells(line) <= width:
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip()))
+    offsets = [at for at in breaks(line, width) if at > len(indent)]
+    if not offsets:
+        return [line]
+    first, rest = line[: offsets[0]].rstrip(), line[offsets[0] :].lstrip()
+    margin = f"{indent}# " if "#" in first else f"{indent}        "
+    return [first, *hanging(margin + rest.removeprefix("# "), width)] if cells(margin) < width // 2 else [line]
 
 
 class Page(Markdown):

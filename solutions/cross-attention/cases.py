@@ -19,6 +19,15 @@ def exact_projections(attention, factor):
     attention.set(W_q__weight=factor * identity, W_k__weight=abs(factor) * identity)
 
 
+def test_by_hand(check):
+    """The example of the task, in numbers that can be followed on paper."""
+    attention = check.module(d_model=1, d_k=1, d_context=2)
+    attention.set(W_q__weight=torch.tensor([[1.0]]), W_k__weight=torch.tensor([[1.0, 0.0]]))
+    attention.set(W_v__weight=torch.tensor([[0.0, 1.0]]))
+    x_q, x_kv = torch.tensor([[[2.0], [0.0]]]), torch.tensor([[[1.0, 10.0], [0.0, 20.0], [1.0, 90.0]]])
+    attention(x_q, x_kv, mask=torch.tensor([[[True, True, False]]]))
+
+
 @without_dtype
 def test_one_query_and_one_key(check, rng):
     """With a single key every weight is 1 and the output is its value."""

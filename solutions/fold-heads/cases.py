@@ -11,6 +11,13 @@ def lengths(rng, *shape):
     return rng.permutation(torch.Size(shape).numel()).reshape(shape)
 
 
+def test_by_hand(check):
+    """The example of the task, in numbers that can be followed on paper."""
+    x = torch.tensor([[[1.0, 2.0, 3.0, 4.0]], [[5.0, 6.0, 7.0, 8.0]]])
+    check["unfold_heads"](check["fold_heads"](x, 2), 2)
+    check["repeat_valid_lens"](torch.tensor([9, 6]), 2)
+
+
 def test_fold_two_tokens(check, rng):
     """The smallest input in which tokens and heads can be mixed up."""
     check["fold_heads"](rng.normal(1, 2, 4), 2)

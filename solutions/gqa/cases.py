@@ -31,6 +31,14 @@ def both_kinds(rng, *shape):
     return mask
 
 
+def test_by_hand(check):
+    """The example of the task, in numbers that can be followed on paper."""
+    gqa = check.module(d_model=4, n_heads=4, n_kv_heads=2)
+    unit = torch.eye(4)
+    gqa.set(W_q__weight=unit, W_k__weight=unit[[0, 2]], W_v__weight=unit[[1, 3]], W_o__weight=unit)
+    gqa(torch.tensor([[[1.0, 1.0, 0.0, 2.0], [0.0, 2.0, 1.0, 4.0]]]))
+
+
 def test_two_heads_on_one(check, rng):
     """The smallest call in which heads share: two queries, one key."""
     gqa = check.module(d_model=4, n_heads=2, n_kv_heads=1)

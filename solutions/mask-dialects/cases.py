@@ -13,6 +13,13 @@ def additive(keep, level):
     return torch.where(keep, 0.0, torch.as_tensor(level, dtype=torch.float64))
 
 
+def test_by_hand(check):
+    """The example of the task, in numbers that can be followed on paper."""
+    check(torch.tensor([1, 1, 0]), "keep")
+    check(torch.tensor([False, False, True]), "hide")
+    check(torch.tensor([0.0, 0.0, -1e9]), "additive")
+
+
 @pytest.mark.derive("device", "contract")
 def test_keep_bools(check, rng):
     """In this dialect True says that a key is visible, as in the result."""

@@ -11,6 +11,13 @@ def tokens(rng, *shape, pad=0):
     return torch.where(rng.uniform(*shape) < 0.35, pad, ids)
 
 
+def test_by_hand(check):
+    """The example of the task, in numbers that can be followed on paper."""
+    padding = check["padding_mask"](torch.tensor([[5, 7, 0]]))
+    causal = check["causal_mask"](2, 3, device=check.device)
+    check["combine_masks"](padding, causal)
+
+
 def test_padding_at_the_end(check):
     """Two sequences, one shorter than the other."""
     check["padding_mask"](torch.tensor([[5, 3, 9, 2], [7, 4, 0, 0]]))

@@ -151,13 +151,6 @@ def test_training_without_dropout(check, rng):
     mha(*sequences(rng, 2, 3, 4, 6))
 
 
-@pytest.mark.derive("device", "contract")
-def test_everything_dropped(check, rng):
-    """With a rate of 1 no value comes through: the output is the bias of W_o, the weights are as ever."""
-    mha = check.module(d_model=6, n_heads=2, dropout=1.0).train()
-    mha(*sequences(rng, 2, 3, 4, 6), mask=rng.keep(2, 3, 4))
-
-
 @pytest.mark.derive
 def test_what_dropout_drops(check, rng):
     """Equal weights and values of 1: each head's output counts the weights that were left, rescaled."""

@@ -26,6 +26,14 @@ def low_scores(rng, mask, first, step):
     return q, k, v
 
 
+def test_by_hand(check):
+    """The example of the task, in numbers that can be followed on paper."""
+    q = torch.tensor([[2.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0]])
+    k = torch.tensor([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0]])
+    v = torch.tensor([[10.0, 0.0], [0.0, 10.0], [90.0, 90.0]])
+    check(q, k, v, mask=torch.tensor([[True, True, False], [False, False, False]]))
+
+
 def test_two_queries_three_keys(check, rng):
     """The smallest call in which all sizes differ."""
     check(*tensors(rng, n=2, m=3, d_k=4, d_v=1))

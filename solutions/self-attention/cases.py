@@ -19,6 +19,15 @@ def exact_projections(attention, factor):
     attention.set(W_q__weight=factor * identity, W_k__weight=abs(factor) * identity)
 
 
+def test_by_hand(check):
+    """The example of the task, in numbers that can be followed on paper."""
+    attention = check.module(d_model=2, d_k=1, d_v=2)
+    attention.set(W_q__weight=torch.tensor([[1.0, 0.0]]), W_k__weight=torch.tensor([[0.0, 1.0]]))
+    attention.set(W_v__weight=torch.eye(2))
+    x = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]])
+    attention(x, mask=torch.ones(3, 3, dtype=torch.bool).tril())
+
+
 @without_dtype
 def test_one_token(check, rng):
     """A single token can only look at itself: its weight is 1 and the output is its value."""
