@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from types import SimpleNamespace
 
 import pytest
 
@@ -73,6 +74,12 @@ def test_no_line_is_too_wide(name, lang, width):
     assert [line for line in lines if line.lstrip()[0] in "，。；：、！？）”"] == []
 
 
+@pytest.mark.parametrize("name", KATAS)
+def test_a_chinese_task_is_chinese(name, english):
+    """No English sentence is left in a Chinese task, but for code and names."""
+    assert english("\n".join(briefs.rendered(KATAS[name].brief("zh"), 80))) == []
+
+
 def test_the_rules_fit_as_well():
     """What `kata help rules` shows fits into 60 columns, in both languages, with as many rows."""
     texts = [catalog.rules(lang) for lang in briefs.BY_HAND]
@@ -88,7 +95,7 @@ BREACHES = {
     "more than 120": ("One head has", "One head " * 14 + "has"),
     "the drawing has 31 lines": (" │ W_q ", " │\n" * 18 + " │ W_q "),
     "lines to read": ("| `mask` is `(n,m)`", "| `mask` is one | of many |\n" * 12 + "| `mask` is `(n,m)`"),
-    "more than 58": ("mask = [[True", "mask          " * 3 + " = [[True"),
+    "more than 58": ("mask = [[T", "mask          " * 4 + " = [[T"),
     "the idea has": ("One head has", "One head\n" * 40 + "has"),
 }
 
@@ -133,3 +140,19 @@ def test_what_is_wrong_with_an_example_is_named(problem):
 def test_numbers_of_a_line(line, said):
     """Numbers and truth values count; indices, settings, comments and parts of names do not."""
     assert [token.text for token in byhand.tokens(line)] == said
+
+
+def test_both_languages_have_the_same_numbers(monkeypatch):
+    """What one language leaves out is noticed, although all that is left occurs."""
+    fewer = MHA.brief("zh").replace("mask = [[T, T, F]]\n", "")
+    both = SimpleNamespace(brief={"en": MHA.brief("en"), "zh": fewer}.__getitem__)
+    facts = facts_of("mha")
+    monkeypatch.setattr(byhand, "facts_of", lambda _kata: facts)
+    assert list(byhand.problems(both)) == ["the numbers of the example differ between en and zh"]
+
+
+def test_a_kata_without_an_example_is_told(monkeypatch):
+    """Where the first case is another one, the author reads what it must be."""
+    others = list(byhand.cases_of(MHA.solution / "cases.py"))[1:]
+    monkeypatch.setattr(byhand, "cases_of", lambda _path: iter(others))
+    assert list(byhand.problems(MHA)) == ["the first case must be `def test_by_hand(check)`, of the family core"]

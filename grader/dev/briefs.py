@@ -79,6 +79,8 @@ def problems(kata: Kata) -> Iterator[str]:
         name = "brief.md" if lang == "en" else f"brief.{lang}.md"
         brief = kata.brief(lang)
         if not is_old(brief):
+            if brief.partition("\n")[0] != f"# {kata.title[lang]}":
+                yield f"{name}: the heading is not the title, {kata.title[lang]}"
             yield from (f"{name}: {problem}" for problem in layout_problems(brief, lang, kata.entry))
 
 
