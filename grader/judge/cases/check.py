@@ -15,7 +15,7 @@ import torch
 
 from grader.judge.cases.modules import Entry, Module
 from grader.judge.cases.rng import Numbers
-from grader.judge.cases.variant import KnownResults, Variant
+from grader.judge.cases.variant import KnownResults, Variant, traced
 from grader.judge.contract import Grading
 from grader.judge.exchange import compare as comparison
 from grader.judge.exchange.agreement import Agreement
@@ -210,7 +210,7 @@ class Check:
         packed |= {
             "dtype": dtype_name(self.variant.dtype),
             "device": self.variant.device,
-            "trace": self.grading.kata.bounds | ({} if self.variant.trace else {"frames": False}),
+            "trace": traced(self.variant, self.grading.kata.bounds, self.grading.seed + (self._number >> RUN_BITS)),
             "inputs": self.variant.watches_inputs,
             "cost": self.variant.cost,
         }

@@ -59,7 +59,7 @@ def trace(
     Out of bounds are `COMMON_FORBIDDEN` and `forbidden`, less `allowed`: dotted names, also "torch.nn.Transformer*" or
     "torch.nn.attention.*". A function stands for its operator too: "torch.softmax" is also `x.softmax()`.
     ValueError: a name that torch does not have. Without ``frames`` functions that are written in Python are seen by the
-    functions and operators of torch that they call, which costs half as much.
+    functions and operators of torch that they call, which costs less.
     """
     rules = rules_for(tuple(forbidden), tuple(allowed))
     if spies.installed():
