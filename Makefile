@@ -1,5 +1,6 @@
 # make demo   grade a wrong and a corrected answer, in a temporary folder
 # make test   the project's own tests                 make lint   formatting and rules
+# make test-fast   those of them that grade nothing: seconds, while you work
 # make types  the types of grader/                    make bench  how long commands and gradings take
 # make messages   brings the catalogues of the tool's sentences up to date and names what is left to translate
 #
@@ -15,7 +16,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 VERSION = -c "import sys; print('%d.%d' % sys.version_info[:2])"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint types bench messages format clean
+.PHONY: help setup demo test test-fast lint types bench messages format clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -37,9 +38,13 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)
 	@$(BIN)/python tests/demo
 
-# Half of the tests each, in order (neighbours share their servers), and who is done first takes from the other.
+# Tests of one group (`xdist_group`: a kata, a file with a server of its own) share a judge, so one worker does them all;
+# the largest groups come first, the tests without one last, wherever there is nothing to do.
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+test-fast: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not grades" $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff format --check

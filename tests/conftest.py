@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from grader.client.session import Session
+from grader.server import launch
 from grader.text import clean
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,30 +33,31 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--pairs", type=int, metavar="N", help="grade N pairs of mistakes of each kata")
 
 
+GRADES = {"session", "real", "fresh_python"}
+"""Fixtures of tests that grade: processes with torch in them, a server, a tool of its own."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let all tests of a kata follow each other: its judge and what that has prepared serve them all.
-
-    Those with seeds of their own come last: with another seed everything is prepared anew.
-    """
-
-    def given(item: pytest.Item) -> dict[str, Any]:
-        return item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-
-    def kata_of(item: pytest.Item) -> str:
-        known = given(item).get("known")
-        return known.kata if known is not None else getattr(given(item).get("kata"), "id", "")
-
-    places = [place for place, item in enumerate(items) if item.path.name == "test_katas.py"]
-    found = [items[place] for place in places]
-    katas = list(dict.fromkeys(map(kata_of, found)))
-    ordered = sorted(found, key=lambda item: (katas.index(kata_of(item)), "seed" in given(item)))
-    for place, item in zip(places, ordered, strict=True):
-        items[place] = item
+    """Mark what grades, so that `make test-fast` leaves it out; other tests that do so say it themselves."""
+    for item in items:
+        if isinstance(item, pytest.Function) and GRADES & set(item.fixturenames):
+            item.add_marker("grades")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(autouse=True)
+def _grades_only_where_it_says_so(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a test that is not marked `grades` fail when it starts a server."""
+    if request.node.get_closest_marker("grades") is None:
+        monkeypatch.setattr(launch, "spawn", _refuse_to_grade)
+
+
+def _refuse_to_grade(*_arguments: Any, **_more: Any) -> None:
+    pytest.fail("a test that starts a server is marked `grades`")
+
+
+@pytest.fixture(scope="session")
 def session() -> Iterator[Session]:
-    """One server for all gradings of a file."""
+    """One server for all gradings of a worker that need no other."""
     with Session() as session:
         yield session
 

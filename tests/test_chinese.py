@@ -14,6 +14,8 @@ import pytest
 from grader import catalog
 from grader.client.session import Request, Session
 
+pytestmark = [pytest.mark.grades, pytest.mark.xdist_group("chinese")]
+
 ROOT = Path(__file__).resolve().parent.parent
 DEMO = ROOT / "tests" / "demo" / "mha.py"
 PLANTED = "# demo\n"

@@ -17,6 +17,7 @@ from grader.client.session import Request, Session
 from grader.debug.plant import Bank, Planted, plant, sound_text
 from grader.errors import TooFewMistakes
 from grader.judge.explain.mistakes import load
+from tests.gradings import SEED, of_kata
 
 KATAS = list(catalog.katas().values())
 UNGRADED = 15
@@ -28,7 +29,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "seed" in metafunc.fixturenames:
         seeds = range(metafunc.config.getoption("seeds") or len(KATAS))
         rounds = [(KATAS[seed % len(KATAS)], seed) for seed in seeds]
-        metafunc.parametrize(("kata", "seed"), rounds, ids=[f"{kata.id}-{seed}" for kata, seed in rounds])
+        named = [of_kata(kata.id, kata, seed, name=f"{kata.id}-{seed}") for kata, seed in rounds]
+        metafunc.parametrize(("kata", "seed"), named)
     elif "kata" in metafunc.fixturenames:
         metafunc.parametrize("kata", KATAS, ids=[kata.id for kata in KATAS])
 
@@ -83,8 +85,9 @@ def test_a_planted_file_fails(kata: Kata, seed: int, session: Session) -> None:
     planted = drawn(kata, seed)
     families = {mistake.id: mistake.family for mistake in load(kata)}
     asked = sorted({families[one.id] for one in planted.plants}, key=catalog.FAMILIES.index)
-    reports = (session.grade(Request(kata.id, planted.source, kata.filename, case=f"{family}/")) for family in asked)
-    assert any(report["verdict"] == "failed" for report in reports), [one.id for one in planted.plants]
+    requests = (Request(kata.id, planted.source, kata.filename, case=f"{family}/", seed=SEED) for family in asked)
+    verdicts = (session.grade(request, many=True)["verdict"] for request in requests)
+    assert "failed" in verdicts, [one.id for one in planted.plants]
     assert without_imports(undone(planted)) == without_imports(planted.sound)
 
 

@@ -4,6 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.grades
+
 DEMO = Path(__file__).with_name("demo")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import tempfile
@@ -14,6 +15,8 @@ import pytest
 from grader.client import standing
 from grader.client.session import Request, Session
 from grader.sandbox import landlock, limits
+
+pytestmark = [pytest.mark.grades, pytest.mark.xdist_group("hostile")]
 
 HOSTILE = sorted((Path(__file__).parent / "hostile").glob("*.py"))
 NAMES = [path.stem for path in HOSTILE]
@@ -37,14 +40,18 @@ full_sandbox = pytest.mark.skipif(not (limits.LINUX and landlock.abi()), reason=
 
 
 def processes_with(text: str) -> list[str]:
-    """Return the command lines of running processes that contain a text; forked ones share that of their server."""
+    """Return the arguments and variables of running processes that contain a text; forked ones share their server's.
+
+    The processes of a grading have its temporary folder in the variables that they were started with.
+    """
     found = []
     for folder in Path("/proc").iterdir():
-        if folder.name.isdigit():
+        if folder.name.isdigit() and int(folder.name) != os.getpid():
             try:
-                line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                given = b" ".join((folder / name).read_bytes() for name in ("cmdline", "environ"))
             except OSError:
                 continue
+            line = given.replace(b"\0", b" ").decode(errors="replace")
             if text in line:
                 found.append(f"{folder.name} {line}")
     return found
@@ -203,11 +210,15 @@ def test_no_datagram_leaves_the_sandbox(name: str, confined: Session) -> None:
     assert report["verdict"] == "failed"
 
 
-def test_a_daemon_without_seccomp_is_swept(scratch_home: Path, workspace: Path) -> None:
+def test_a_daemon_without_seccomp_is_swept(
+    scratch_home: Path, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where processes can be started, an orphan in a session of its own is found and killed when the grading ends."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with Session(call_seconds=1.5, layers=()) as session:
+        assert processes_with(str(tmp_path)) != []
         grade(session, "daemon", workspace)
-    gone(lambda: [line for line in processes_with(str(scratch_home)) if '"call_seconds": 1.5' in line])
+    gone(lambda: processes_with(str(tmp_path)))
 
 
 @full_sandbox

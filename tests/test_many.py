@@ -13,9 +13,10 @@ from grader.judge.runs.batches import FEW_ARE_ENOUGH
 from grader.judge.workers.answer import MOST_DEATHS
 from grader.sandbox import limits
 from grader.server.keeper import descendants
+from tests.gradings import SEED, on_its_worker
 
 KATA = catalog.find("masked-softmax")
-SEED = 2017
+pytestmark = on_its_worker(KATA.id)
 KNOWN = [known for known in known_answers(KATA) if known.kind != "stub"]
 FAILS = KATA.reference().replace("weights.masked_fill(~mask, 0.0)", "weights")
 SOURCES = {known.name: known.source for known in KNOWN[::7]} | {
@@ -29,11 +30,10 @@ SOURCES = {known.name: known.source for known in KNOWN[::7]} | {
 
 
 @pytest.fixture(scope="module")
-def session():
+def session(session: Session) -> Session:
     """A server whose judge has begun with many answers already, so that it grades with a plan."""
-    with Session() as session:
-        session.grade(Request(KATA.id, KATA.reference(), KATA.filename, seed=SEED), many=True)
-        yield session
+    session.grade(Request(KATA.id, KATA.reference(), KATA.filename, seed=SEED), many=True)
+    return session
 
 
 def told(report):

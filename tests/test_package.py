@@ -19,6 +19,8 @@ from packaging.utils import canonicalize_name
 from grader import __version__, catalog
 from grader.sandbox import landlock
 
+pytestmark = [pytest.mark.grades, pytest.mark.xdist_group("package")]
+
 ROOT = Path(__file__).resolve().parent.parent
 HOSTILE = Path(__file__).with_name("hostile")
 REFUSALS = {

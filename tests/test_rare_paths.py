@@ -6,9 +6,9 @@ import pytest
 
 from grader import catalog
 from grader.client.session import Request, Session
+from tests.gradings import SEED, on_its_worker
 
 KATA = catalog.find("mha")
-SEED = 2017
 PATHS = (
     "mask is None",
     "mask is not None and mask.dim() == 2",
@@ -37,6 +37,7 @@ BUGS = {
 }
 
 
+@on_its_worker(KATA.id)
 @pytest.mark.parametrize("family", BUGS)
 @pytest.mark.parametrize("path", PATHS)
 def test_a_bug_on_one_path(session: Session, path: str, family: str) -> None:

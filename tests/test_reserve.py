@@ -19,7 +19,11 @@ from tests.waiting import eventually
 KATA = catalog.find("masked-softmax")
 PATIENCE = 30.0
 
-pytestmark = pytest.mark.skipif(not limits.LINUX, reason="reads /proc")
+pytestmark = [
+    pytest.mark.grades,
+    pytest.mark.xdist_group("reserve"),
+    pytest.mark.skipif(not limits.LINUX, reason="reads /proc"),
+]
 
 
 @pytest.fixture

@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from grader import catalog, client
+import grader
+import grader.client
+from grader import catalog
 from grader.cli import main
 
 DRIVER = Path(__file__).with_name("driver.py")
@@ -90,12 +92,12 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: ModuleType) ->
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LANG", "C.UTF-8")
     monkeypatch.setenv("KATA_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("PYTHONPATH", str(Path(client.__file__).parent.parent.parent))
+    monkeypatch.setenv("PYTHONPATH", str(Path(grader.__file__).parent.parent))
     monkeypatch.chdir(folder)
     monkeypatch.setattr(catalog, "content_root", lambda: content)
     module = driver.made_up_session()
     monkeypatch.setitem(sys.modules, "grader.client.session", module)
-    monkeypatch.setattr(client, "session", module, raising=False)
+    monkeypatch.setattr(grader.client, "session", module, raising=False)
     return Tool(folder, tmp_path / "home", content, driver)
 
 

@@ -16,7 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from grader import catalog, client
+import grader.client
+from grader import catalog
 from grader.errors import GraderFailed
 
 KATA_TOML = """\
@@ -310,7 +311,7 @@ def run() -> None:
     catalog.content_root = lambda: root
     module = made_up_session()
     sys.modules["grader.client.session"] = module
-    client.session = module
+    grader.client.session = module
     from grader.cli import main  # noqa: PLC0415 - after the made-up parts are in place
 
     main(sys.argv[2:], prog_name="kata")

@@ -10,7 +10,7 @@ GROUPS = ("server", "dev")
 EVERY = [*((name,) for name in COMMANDS), ("server", "status"), ("server", "stop"), ("dev", "check")]
 every = pytest.mark.parametrize("command", EVERY, ids=" ".join)
 
-WITHOUT_ANYTHING = dict.fromkeys(COMMANDS, 2) | {"list": 0, "status": 0, "doctor": 0, "server": 0, "dev": 0}
+WITHOUT_ANYTHING = dict.fromkeys(COMMANDS, 2) | {"list": 0, "status": 0, "doctor": 0, "server": 0, "dev": 0, "help": 0}
 WITHOUT_ANYTHING |= {"server status": 0, "server stop": 0, "dev check": 2}
 
 

@@ -1,0 +1,24 @@
+"""What the gradings of all known answers share: the inputs of one seed, and a worker of `make test` for each kata.
+
+A judge prepares for the inputs of a seed once. Whatever is graded on this one, in whichever file of the tests, finds
+that done when it comes to the worker that has the kata.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+SEED: Final = 2017
+"""One for all: what fails here fails again. `kata dev check` draws others."""
+
+
+def on_its_worker(kata: str) -> pytest.MarkDecorator:
+    """Return the mark of tests that one worker does, one after the other, since they share a judge."""
+    return pytest.mark.xdist_group(kata)
+
+
+def of_kata(kata: str, *values: Any, name: str) -> Any:
+    """Return the parameters of a test that grades answers to a kata."""
+    return pytest.param(*values, id=name, marks=on_its_worker(kata))

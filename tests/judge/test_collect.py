@@ -1,0 +1,142 @@
+"""Cases are read as pytest reads them, and what cannot be read is our own fault, told with its place."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from grader.judge.cases.case import Case
+from grader.judge.cases.collect import cases_of
+from grader.judge.failure import Failure
+from grader.judge.translations import Translations
+from grader.judge.workers.pending import MustResubmit
+from tests.judge.runs import exchange_of
+
+HEAD = "import pytest\n\n"
+
+
+@pytest.fixture
+def read(tmp_path: Path):
+    """Return a function that writes cases and reads them."""
+
+    def read(body: str) -> list[Case]:
+        path = tmp_path / "cases.py"
+        path.write_text(HEAD + textwrap.dedent(body), encoding="utf-8")
+        return cases_of(path, Translations())
+
+    return read
+
+
+def test_marks_parameters_and_order(read) -> None:
+    """Family, parameters and traits follow pytest's marks; the order is that of the file."""
+    cases = read('''
+        @pytest.mark.mask
+        @pytest.mark.derive("dtype", "grad")
+        def test_second(check, rng):
+            """What is hidden stays hidden.
+
+            More about it.
+            """
+
+        @pytest.mark.parametrize("n", [1, 4])
+        def test_first(check, n): ...
+
+        @pytest.mark.trains
+        @pytest.mark.precise
+        def test_third(rng, check): ...
+
+        def helper(check): ...
+    ''')
+    assert [(case.name, case.parameters) for case in cases] == [
+        ("test_second", ""),
+        ("test_first", "1"),
+        ("test_first", "4"),
+        ("test_third", ""),
+    ]
+    assert [case.position for case in cases] == [0, 1, 2, 3]
+    assert [case.family for case in cases] == ["mask", "core", "core", "core"]
+    assert cases[0].derives == ("dtype", "grad")
+    assert cases[1].derives is None
+    assert cases[0].about == "What is hidden stays hidden."
+    assert [(case.trains, case.precise) for case in cases] == [(False, False)] * 3 + [(True, True)]
+
+
+def test_a_case_gets_what_its_own_parameters_say(read) -> None:
+    """Check and numbers are new in each run, parameters are the case's own, in whatever order it wants them."""
+    one, four = read("""
+        @pytest.mark.parametrize("n", [1, 4])
+        def test_it(rng, n, check):
+            check.seen.append((rng, n))
+    """)
+    check = SimpleNamespace(seen=[], looked=False)
+    one.function(check, "first")
+    four.function(check, "second")
+    assert check.seen == [("first", 1), ("second", 4)]
+
+
+def test_what_a_case_cannot_use_is_the_answers_fault_once_it_has_looked(read) -> None:
+    """An error before the case has seen a result is ours; afterwards the result is not what it takes it for."""
+    (case,) = read("""
+        def test_it(check):
+            return check.value[3]
+    """)
+    exchange = exchange_of(1)
+    exchange.value = (1, 2)
+    check = SimpleNamespace(value=(1, 2), looked=True, exchanges=[exchange])
+    with pytest.raises(Failure, match="does not fit here"):
+        case.function(check, None)
+    check.looked = False
+    with pytest.raises(IndexError):
+        case.function(check, None)
+
+
+@pytest.mark.parametrize("error", [Failure("value", "not so"), MustResubmit()], ids=["failure", "lost"])
+def test_verdicts_come_through(read, error: Exception) -> None:
+    """A failure and a lost operation are no errors of the case."""
+
+    def fail() -> None:
+        raise error
+
+    (case,) = read("def test_it(check): check.fail()\n")
+    with pytest.raises(type(error)) as caught:
+        case.function(SimpleNamespace(fail=fail, looked=True, exchanges=[]), None)
+    assert caught.value is error
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("def test_it(check:\n", "SyntaxError"),
+        ("import nothing_of_this_name\n", "nothing_of_this_name"),
+        ("raise ValueError('not today')\n", "not today"),
+        ("@pytest.mark.parametrize('n', [1])\ndef test_it(check): ...\n", "uses no argument 'n'"),
+    ],
+)
+def test_what_cannot_be_read(read, body: str, says: str) -> None:
+    """It is said with its cause, and no case is graded."""
+    with pytest.raises(RuntimeError) as caught:
+        read(body)
+    assert says in str(caught.value)
+
+
+def test_an_argument_that_no_case_has(read) -> None:
+    """Pytest would look for a fixture; here the case itself fails, and names it."""
+    (case,) = read("def test_it(check, no_such_thing): ...\n")
+    with pytest.raises(KeyError, match="no_such_thing"):
+        case.function(SimpleNamespace(looked=False), None)
+
+
+def test_a_file_without_cases(read) -> None:
+    """There is nothing to read, and nothing wrong with that."""
+    assert read("") == []
+
+
+def test_two_katas_have_files_of_one_name(tmp_path: Path) -> None:
+    """Cases of the kata before are not taken for those of this one."""
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "cases.py").write_text(f"def test_{name}(check): ...\n")
+        assert [case.name for case in cases_of(tmp_path / name / "cases.py", Translations())] == [f"test_{name}"]
