@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import grader
+import grader.client
 from grader import catalog
 from grader.errors import GraderFailed
 

@@ -18,10 +18,9 @@ from grader.judge.cases.rng import Numbers
 from grader.judge.cases.variant import KnownResults, Variant
 from grader.judge.contract import Grading
 from grader.judge.exchange import compare as comparison
-from grader.judge.exchange.agreement import Agreement
 from grader.judge.exchange.arguments import cast, got, mine, size, want
 from grader.judge.exchange.observed import contract_failure, device_failure, remarks_of
-from grader.judge.exchange.results import Exchange, GivenDevice, Result
+from grader.judge.exchange.results import Agreement, Exchange, GivenDevice, Result
 from grader.judge.exchange.seen import Cost, tensor_nodes
 from grader.judge.failure import Failure, Satisfied, from_reply, raised_types, unreadable
 from grader.judge.verdict.replies import (
