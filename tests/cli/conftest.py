@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-import grader
+import grader.client
 from grader import catalog
 from grader.cli import main
 
@@ -96,7 +96,7 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: ModuleType) ->
     monkeypatch.setattr(catalog, "content_root", lambda: content)
     module = driver.made_up_session()
     monkeypatch.setitem(sys.modules, "grader.client.session", module)
-    monkeypatch.setattr(grader, "session", module, raising=False)
+    monkeypatch.setattr(grader.client, "session", module, raising=False)
     return Tool(folder, tmp_path / "home", content, driver)
 
 
