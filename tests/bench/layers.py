@@ -9,10 +9,9 @@ from __future__ import annotations
 import itertools
 import statistics
 import sys
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from typing import Any
 from unittest.mock import patch
@@ -86,7 +85,10 @@ def servers(layers: list[str]) -> Iterator[dict[str, Patched]]:
 
 
 def measure(layers: list[str], repetitions: int, screen: Console) -> Measured:
-    """Grade in every way with every server in turn; the first round makes judges prepare and does not count."""
+    """Grade in every way with every server in turn; the first round makes judges prepare and does not count.
+
+    Ctrl-C ends it, and what was measured until then is shown.
+    """
     kata = catalog.find(KATA)
     known = [answer for answer in known_answers(kata) if answer.kind != "stub"]
     passing = kata.reference()
@@ -94,7 +96,7 @@ def measure(layers: list[str], repetitions: int, screen: Console) -> Measured:
     mixed = [answer.source for answer in itertools.islice(known, 0, None, max(1, len(known) // MANY))]
     answers = {"passing": [passing], "failing": [mistakes[0]], "first": [passing], "many": mixed}
     found: Measured = defaultdict(list)
-    with tempfile.TemporaryDirectory(prefix="kata-layers-"), servers(layers) as there, screen.status("") as status:
+    with servers(layers) as there, screen.status("") as status, suppress(KeyboardInterrupt):
         for repetition in range(-1, repetitions):
             for way, (layer, server) in itertools.product(WAYS, there.items()):
                 status.update(f"repetition {max(0, repetition + 1)} of {repetitions}: {way}, without {layer}")
@@ -123,11 +125,13 @@ def _cell(found: Measured, layer: str, way: str) -> str:
     # Sandboxes that wait are ready before a grading begins; of many answers everything counts.
     key = "whole" if way == "many" else "grading"
     mine, base = found[layer, way], found[NOTHING, way]
+    if not mine or not base:
+        return "-"
     if layer == NOTHING:
         middle = [statistics.median(work[name] for work in base) for name in (key, "seconds")]
         return "{:.0f} ms ({:.0f})".format(*(1000 * value for value in middle))
     ratios = [
-        statistics.median(one[name] / other[name] for one, other in zip(mine, base, strict=True)) - 1
+        statistics.median(one[name] / other[name] for one, other in zip(mine, base, strict=False)) - 1
         for name in (key, "seconds")
     ]
     return "{:+.0%} ({:+.0%})".format(*ratios)
