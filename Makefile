@@ -2,6 +2,7 @@
 # make test   the project's own tests                 make lint   formatting and rules
 # make test-fast   those of them that grade nothing: seconds, while you work
 # make types  the types of grader/                    make bench  how long commands and gradings take
+# make house  measures the code itself: circles, classes to know, lines
 # make messages   brings the catalogues of the tool's sentences up to date and names what is left to translate
 #
 # Each sets up .venv first where that is needed. Another interpreter: make test PYTHON=python3.12
@@ -16,7 +17,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 VERSION = -c "import sys; print('%d.%d' % sys.version_info[:2])"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast lint types bench messages format clean
+.PHONY: help setup demo test test-fast lint types bench house messages format clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -56,6 +57,9 @@ types: $(READY)
 
 bench: $(READY)
 	@$(BIN)/python -m tests.bench $(ARGS)
+
+house: $(READY)
+	@$(BIN)/python -m grader dev house $(ARGS)
 
 messages: $(READY)
 	@$(BIN)/python -m grader.dev.messages

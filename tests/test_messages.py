@@ -13,7 +13,7 @@ from grader.dev import messages
 
 ROOT = Path(__file__).resolve().parent.parent
 TRANSLATED = [lang for lang in language.LANGUAGES if lang != "en"]
-SPOKEN = {*messages.SPOKEN, "examples"}
+SPOKEN = {*messages.SPOKEN, "examples", "commands"}
 STYLE = re.compile(r"(bold|dim)( [a-z]+)?")
 WORDS = re.compile(r"[A-Za-z]{2,}[,:]? [A-Za-z]{2,}")
 

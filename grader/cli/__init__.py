@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from grader import __version__
-from grader.cli.base import App, KataGroup, one_folder, one_language
+from grader.cli.base import App, KataGroup, commands, one_folder, one_language
 from grader.language import marked
 
 COMMANDS = {
@@ -14,23 +14,29 @@ COMMANDS = {
     "show": "task",
     "grade": "grading",
     "watch": "watch",
-    "hint": "ladder",
-    "solution": "ladder",
+    "hint": "hints",
+    "solution": "hints",
     "reset": "files",
     "restore": "files",
     "status": "course",
     "repro": "grading",
-    "doctor": "machine",
+    "doctor": "doctor",
     "server": "server",
     "help": "task",
     "dev": "dev",
 }
 
-FIRST_ROUND = (
-    ("kata list", marked("what there is, and what comes next")),
-    ("kata start mha", marked("write workspace/mha.py, show the task")),
-    ("kata grade", marked("grade it, as often as you like")),
-    ("kata hint", marked("one step further, when you are stuck")),
+FIRST_ROUND = dict(
+    zip(
+        commands("kata list", "kata start mha", "kata grade", "kata hint"),
+        (
+            marked("what there is, and what comes next"),
+            marked("write workspace/mha.py, show the task"),
+            marked("grade it, as often as you like"),
+            marked("one step further, when you are stuck"),
+        ),
+        strict=True,
+    )
 )
 
 

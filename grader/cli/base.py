@@ -229,9 +229,7 @@ def one_language(_context: click.Context, _parameter: click.Parameter, name: str
 class KataGroup(SpokenGroup):
     """A group that imports a command when it is called and lists its commands in the order of use."""
 
-    def __init__(
-        self, *args: Any, modules: dict[str, str], first_round: Sequence[tuple[str, str]], **kwargs: Any
-    ) -> None:
+    def __init__(self, *args: Any, modules: dict[str, str], first_round: dict[str, str], **kwargs: Any) -> None:
         """``modules``: where each command is; ``first_round``: what to type first, and why."""
         super().__init__(*args, **kwargs)
         self.modules, self.first_round = modules, first_round
@@ -240,7 +238,7 @@ class KataGroup(SpokenGroup):
         """Write what to type first."""
         del ctx
         with formatter.section(_("A first round")):
-            formatter.write_dl([(command, _(reason)) for command, reason in self.first_round])
+            formatter.write_dl([(command, _(reason)) for command, reason in self.first_round.items()])
 
     def list_commands(self, _context: click.Context) -> list[str]:
         """Return the names of the commands."""
@@ -340,6 +338,11 @@ def crash(error: Exception) -> KataError:
     except (OSError, StateError):
         return KataError(sentence, _("KATA_DEBUG=1 shows where."))
     return KataError(sentence, _("The details are in {path}.").format(path=shown(path)))
+
+
+def commands(*lines: str) -> tuple[str, ...]:
+    """Return commands as a person types them, in every language."""
+    return lines
 
 
 def examples(*lines: str) -> str:

@@ -1,5 +1,6 @@
-"""For authors of katas: dev check."""
+"""For authors of katas and of the tool: dev check, dev house."""
 
+import json
 import re
 import sys
 from functools import partial
@@ -56,6 +57,21 @@ def check_command(app: App, kata: str | None, every: bool, seeds: int) -> None:
         _write("katas", check.course(chosen))
     if any(one.problems for one in scores):
         raise click.exceptions.Exit(1)
+
+
+@dev_command.command(
+    "house",
+    cls=KataCommand,
+    short_help="Measure the tool's own code.",
+    epilog=examples("kata dev house", "kata dev house --json"),
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document, with what was counted.")
+def house_command(as_json: bool) -> None:
+    """Measure what one has to know and to carry in order to live in this code; for a clone."""
+    from grader.dev import house  # noqa: PLC0415 - only developers have what it needs
+
+    rows = house.measured()
+    click.echo(json.dumps(house.document(rows), indent=2) if as_json else house.table(rows))
 
 
 def _tell(kata: str, step: str = "") -> None:

@@ -15,12 +15,12 @@ import click
 from grader import catalog
 from grader.cli.attempt import EXIT_CODES, error_report, finished, graded, keep, record, unreadable
 from grader.cli.base import App, Target
-from grader.cli.copies import Answer, Copies, grouped, told_of
+from grader.cli.duplicates import Answer, Duplicates, grouped, told_of
 from grader.cli.place import answered_by, is_same
 from grader.errors import GraderFailed, NotUtf8, UsageError
 from grader.language import _
-from grader.seeds import fresh_seed
 from grader.text import shown
+from grader.transport.request import fresh_seed
 
 if TYPE_CHECKING:
     from grader.client import session
@@ -112,7 +112,7 @@ def grade_many(app: App, answers: Sequence[Answer], options: Options) -> int:
     return code
 
 
-def _outcomes(app: App, grader: "session.Session", copies: Copies, options: Options) -> list[Outcome]:
+def _outcomes(app: App, grader: "session.Session", copies: Duplicates, options: Options) -> list[Outcome]:
     """Grade one text, in a thread of the pool; nothing but a Cancelled is raised."""
     from grader.client import session  # noqa: PLC0415 - it is there long since
 
@@ -150,7 +150,7 @@ def _settled(app: App, found: Outcome, options: Options) -> Outcome:
     return Outcome(answer, found.source, report, found.code)
 
 
-def _keep_first(app: App, texts: Sequence[Copies]) -> None:
+def _keep_first(app: App, texts: Sequence[Duplicates]) -> None:
     """Keep the learner's own versions before any is graded, and remember whose workspace it is."""
     own = [(answer, copies.source) for copies in texts for answer in copies.answers if answer.own and copies.is_source]
     for answer, source in own:

@@ -19,7 +19,7 @@ from grader.errors import BadAnswerFile, KataError, NoSuchFile, NotUtf8, UsageEr
 from grader.history import Summary
 from grader.language import _
 from grader.text import shown
-from grader.watch.eye import Blind, Eye, Gone, Saved, Sight, Unreadable
+from grader.watch.file_watcher import FileState, FileWatcher, Gone, Saved, Unreadable, WatchFailed
 from grader.watch.keyboard import Keyboard
 from grader.watch.mailbox import Mailbox
 from grader.watch.signals import Signals
@@ -48,7 +48,7 @@ class Seen:
     """What has become of the file of this name."""
 
     name: str
-    sight: Sight
+    state: FileState
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Watch:
         live = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
         self._keyboard = Keyboard(wanted=live)
         self._display = self._displayed(live=live)
-        self._eye: Eye | None = None
+        self._watcher: FileWatcher | None = None
 
     def run(self) -> None:
         """Watch until somebody ends it."""
@@ -149,12 +149,12 @@ class Watch:
         self._passed = self._app.done().get(target.name, Summary()).passed
         path = self._app.workspace.path(target.name)
         self._display.about(target.typed, shown(path))
-        self._eye = Eye(path, lambda sight: self._mail.post(Seen(target.name, sight)))
+        self._watcher = FileWatcher(path, lambda state: self._mail.post(Seen(target.name, state)))
 
     def _look_away(self) -> None:
-        if self._eye:
-            self._eye.close()
-            self._eye = None
+        if self._watcher:
+            self._watcher.close()
+            self._watcher = None
 
     def _take(self, letter: "Seen | News | Resized | Continued") -> None:
         if isinstance(letter, Resized):
@@ -165,29 +165,29 @@ class Watch:
         elif isinstance(letter, Seen):
             # Of the kata before, the last letters may still be on their way.
             if letter.name == self._target.name:
-                self._see(letter.sight)
+                self._see(letter.state)
         else:
             self._hear(letter)
 
     # --- what becomes of the file
 
-    def _see(self, sight: Sight) -> None:
-        if isinstance(sight, Blind):
-            raise sight.error
-        if isinstance(sight, Saved):
-            self._grade(sight)
+    def _see(self, state: FileState) -> None:
+        if isinstance(state, WatchFailed):
+            raise state.error
+        if isinstance(state, Saved):
+            self._grade(state)
             return
-        if isinstance(sight, Unreadable) and isinstance(sight.error, NotUtf8):
-            self._fail(sight.error)
+        if isinstance(state, Unreadable) and isinstance(state.error, NotUtf8):
+            self._fail(state.error)
             return
         self._job, self._true = None, False
         self._worker.withdraw()
         path = Path(shown(self._app.workspace.path(self._target.name)))
-        if isinstance(sight, Gone):
+        if isinstance(state, Gone):
             error: UsageError = NoSuchFile(path, _("Waiting until it is back."))
             self._display.warn(_("gone"), error.in_one_line(), self._keys())
         else:
-            error = BadAnswerFile(path, sight.error.problem, sight.error.hint)
+            error = BadAnswerFile(path, state.error.problem, state.error.hint)
             self._display.warn(_("not graded"), error.in_one_line(), self._keys())
 
     def _grade(self, saved: Saved) -> None:
@@ -309,7 +309,7 @@ class Watch:
             self._display.leaf(self._page, self._keys())
 
     def _hint(self) -> None:
-        from grader.cli.ladder import show_hint  # noqa: PLC0415 - only for those who ask
+        from grader.cli.hints import show_hint  # noqa: PLC0415 - only for those who ask
         from grader.show.watch import written  # noqa: PLC0415 - rich is for people
 
         another: list[bool] = []

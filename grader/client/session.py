@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -24,8 +24,9 @@ from grader.client.judge_client import GoneError, JudgeClient
 from grader.errors import GraderFailed, UsageError
 from grader.language import _
 from grader.sandbox import landlock
-from grader.sandbox.layers import ALL_LAYERS
+from grader.sandbox.confine import ALL_LAYERS
 from grader.server import launch
+from grader.transport.request import Request as Request  # noqa: PLC0414 - who grades makes one
 
 Event = dict[str, Any]
 Report = dict[str, Any]
@@ -38,19 +39,6 @@ ALLOWANCE_SECONDS: Final = 90.0
 
 Importing torch on a slow disk.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What to grade: the text of an answer, and the name under which its learner knows it."""
-
-    kata: str
-    source: str
-    filename: str
-    seed: int | None = None
-    case: str = ""
-    device: str = ""
-    lang: str = "en"
 
 
 def _ignore(event: Event) -> None:

@@ -17,7 +17,6 @@ from typing import Any, Final
 import torch
 
 from grader.catalog import FAMILIES, find
-from grader.devices import is_real
 from grader.errors import UsageError
 from grader.judge.contract import Grading
 from grader.judge.explain import report as reports
@@ -34,6 +33,7 @@ from grader.judge.workers.sandbox import Sandbox
 from grader.language import _, current, use
 from grader.sandbox import landlock, limits
 from grader.transport.operations import Message
+from grader.transport.request import is_real
 from grader.transport.sentences import in_words
 
 SECOND_NET_SECONDS: Final = 15

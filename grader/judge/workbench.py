@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from grader.catalog import Kata
-from grader.devices import is_real
 from grader.judge.cases.case import Case
 from grader.judge.cases.collect import cases_of
 from grader.judge.contract import Grading, Model
@@ -22,7 +21,7 @@ from grader.judge.runs.plan import Plan, runs_of
 from grader.judge.workers.keeper_client import ONE_WORKER, WORKERS, KeeperClient, NoSandboxes
 from grader.judge.workers.standby import Standby
 from grader.language import current
-from grader.seeds import fresh_seed
+from grader.transport.request import fresh_seed, is_real
 
 MOST_WITHOUT_PLAN: Final = 2
 

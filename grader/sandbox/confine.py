@@ -8,8 +8,11 @@ import socket
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Final
 
 from grader.sandbox import landlock, limits, seccomp
+
+ALL_LAYERS: Final = ("rlimits", "landlock", "seccomp")
 
 
 def confine(scratch: Path, read: Iterable[Path], memory: int, cpu_seconds: float, layers: Iterable[str]) -> list[str]:

@@ -38,12 +38,9 @@ _equal, _view, _clone, _manual_seed, _grad = (
     torch.default_generator.manual_seed,
     torch.autograd.grad,
 )
-_WORDS: Final = {  # as which floating-point numbers are compared bit for bit: NaN differs from itself, 0 equals -0
-    torch.float64: torch.int64,
-    torch.float32: torch.int32,
-    torch.float16: torch.int16,
-    torch.bfloat16: torch.int16,
-}
+# As which floating-point numbers are compared bit for bit: NaN differs from itself, 0 equals -0.
+_WORDS: Final = {torch.float64: torch.int64, torch.float32: torch.int32}
+_WORDS.update(dict.fromkeys((torch.float16, torch.bfloat16), torch.int16))
 _isinstance, _len = isinstance, len
 _Tensor, _Module, _Parameter = torch.Tensor, torch.nn.Module, torch.nn.Parameter
 _apply, _module_to = torch.nn.Module._apply, torch.nn.Module.to  # noqa: SLF001 - an answer may override it

@@ -19,10 +19,10 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from grader.devices import is_real
 from grader.sandbox import limits
 from grader.server import launch
 from grader.transport import jsonlines
+from grader.transport.request import is_real
 
 SCRATCH_PREFIX: Final = "kata-sandbox-"
 SWEEP_SECONDS: Final = 3.0

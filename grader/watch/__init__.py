@@ -1,1 +1,1 @@
-"""What `kata watch` stands on: an eye on a file, a hand on the keyboard, a mailbox, a grader at work in a thread."""
+"""What `kata watch` stands on: a watcher of a file, the keyboard, a mailbox, a grader at work in a thread."""

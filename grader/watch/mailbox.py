@@ -19,9 +19,9 @@ class Mailbox(Generic[M]):
 
     def __init__(self) -> None:
         self._letters: queue.SimpleQueue[M] = queue.SimpleQueue()
-        self._bell, self._rope = os.pipe()
-        os.set_blocking(self._bell, False)
-        os.set_blocking(self._rope, False)
+        self._wake_read, self._wake_write = os.pipe()
+        os.set_blocking(self._wake_read, False)
+        os.set_blocking(self._wake_write, False)
 
     def __enter__(self) -> Self:
         return self
@@ -29,29 +29,29 @@ class Mailbox(Generic[M]):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        os.close(self._bell)
-        os.close(self._rope)
+        os.close(self._wake_read)
+        os.close(self._wake_write)
 
     def post(self, letter: M) -> None:
         """Put a letter in, from any thread or signal handler."""
         self._letters.put(letter)
-        with contextlib.suppress(BlockingIOError):  # so many rings wait already that nobody can miss them
-            os.write(self._rope, b"\0")
+        with contextlib.suppress(BlockingIOError):  # so many wait already that nobody can miss them
+            os.write(self._wake_write, b"\0")
 
     def wait(self, keyboard: Keyboard) -> tuple[list[M], str]:
         """Return the letters and the keys that have come, as soon as there are any."""
         while True:
             keys = [keyboard.fileno()] if keyboard.listening else []
-            ready, _writable, _broken = select.select([self._bell, *keys], [], [])
-            letters = self._emptied() if self._bell in ready else []
+            ready, _writable, _broken = select.select([self._wake_read, *keys], [], [])
+            letters = self._emptied() if self._wake_read in ready else []
             pressed = keyboard.pressed() if set(keys) & set(ready) else ""
             if letters or pressed:
                 return letters, pressed
 
     def _emptied(self) -> list[M]:
-        # The bell is silenced first: a letter that comes now rings again.
+        # The pipe is emptied first: a letter that comes now wakes again.
         with contextlib.suppress(BlockingIOError):
-            while os.read(self._bell, 4096):
+            while os.read(self._wake_read, 4096):
                 pass
         letters = []
         while not self._letters.empty():

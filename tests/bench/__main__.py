@@ -12,23 +12,26 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import commands, gradings, many, probes, saves
+from tests.bench import commands, gradings, layers, many, probes, saves
 from tests.bench.table import measure, table_of
 
-SECTIONS = ("commands", "saves", "gradings", "probes", "many", "memory")
+SECTIONS = ("commands", "saves", "gradings", "probes", "many", "layers", "memory")
+NOT_UNASKED = ("layers", "memory")
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
-    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; all but memory")
+    parser.add_argument(
+        "sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; all but the last two"
+    )
     parser.add_argument("--repetitions", type=int, default=20, help="how often everything is timed (default: 20)")
     options = parser.parse_args()
     if options.repetitions < 1:
         parser.error("at least one repetition is needed")
     if unknown := set(options.sections) - set(SECTIONS):
         parser.error(f"there is no section {', '.join(sorted(unknown))}")
-    chosen = options.sections or SECTIONS[:-1]
+    chosen = options.sections or [name for name in SECTIONS if name not in NOT_UNASKED]
     screen = Console(highlight=False, width=120)
     with tempfile.TemporaryDirectory(prefix="kata-bench-") as name:
         folder = Path(name)
@@ -44,6 +47,8 @@ def main() -> None:
             screen.print(probes.table(options.repetitions))
         if "many" in chosen:
             screen.print(many.table(folder / "many"))
+        if "layers" in chosen:
+            screen.print(layers.table(options.repetitions, screen))
         if "memory" in chosen:
             screen.print(many.memory(screen))
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from grader.cli.copies import told_of
+from grader.cli.duplicates import told_of
 from grader.pool import as_completed
 
 

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from grader.cli.ladder import MOST_LINES
+from grader.cli.hints import MOST_LINES
 from grader.schema import MIGRATIONS
 
 PATIENCE = 30

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from grader.watch import eye
+from grader.watch import file_watcher
 
 
 @pytest.fixture
@@ -327,12 +327,12 @@ def test_a_wish_that_cannot_be_fulfilled(tool):
 
 @pytest.fixture
 def sights(tmp_path):
-    """An eye on a file, and what it tells."""
+    """A watcher of a file, and what it tells."""
     told = queue.SimpleQueue()
     path = tmp_path / "folder" / "answer.py"
     path.parent.mkdir()
     path.write_text("one\n")
-    looking = eye.Eye(path, told.put)
+    looking = file_watcher.FileWatcher(path, told.put)
     assert told.get(timeout=20).source == "one\n"
     yield path, told
     looking.close()
@@ -341,7 +341,7 @@ def sights(tmp_path):
 def test_a_half_written_file_is_not_told(sights, monkeypatch):
     """What is empty, ends within a line or within a character is believed only when it stays so."""
     path, told = sights
-    monkeypatch.setattr(eye, "BREATH_SECONDS", 60.0)
+    monkeypatch.setattr(file_watcher, "BREATH_SECONDS", 60.0)
     for half in (b"", b"two\nthr", b"two\n# \xe4\xb8"):
         path.write_bytes(half)
     path.write_text("two\nthree\n")
@@ -365,7 +365,7 @@ def test_without_events(sights, monkeypatch):
 
     monkeypatch.setattr("watchfiles.watch", refused)
     shutil.rmtree(path.parent)
-    assert isinstance(told.get(timeout=20), eye.Gone)
+    assert isinstance(told.get(timeout=20), file_watcher.Gone)
     path.parent.mkdir()
     path.write_text("two\n")
     assert told.get(timeout=20).source == "two\n"
@@ -381,7 +381,7 @@ def test_two_saves_within_a_second_where_the_library_polls(tmp_path, monkeypatch
     told = queue.SimpleQueue()
     path = tmp_path / "answer.py"
     path.write_text("one\n")
-    looking = eye.Eye(path, told.put)
+    looking = file_watcher.FileWatcher(path, told.put)
     for text in ("one\n", "two\n", "six\n"):
         path.write_text(text)
         while told.get(timeout=20).source != text:
@@ -397,7 +397,7 @@ def test_the_target_of_a_link(tmp_path):
     (tmp_path / "here").mkdir()
     link = tmp_path / "here" / "answer.py"
     link.symlink_to(elsewhere)
-    looking = eye.Eye(link, told.put)
+    looking = file_watcher.FileWatcher(link, told.put)
     assert told.get(timeout=20).source == "one\n"
     elsewhere.write_text("two\n")
     assert told.get(timeout=20).source == "two\n"

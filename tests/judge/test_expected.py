@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from grader.judge.exchange.agreement import Agreement
 from grader.judge.exchange.compare import compare
+from grader.judge.exchange.results import Agreement
 from grader.judge.verdict.expected import AnyValue, BuiltModule, Expectation, value_of
 from grader.sandbox.values import Snapshot
 from grader.transport.operations import Payload

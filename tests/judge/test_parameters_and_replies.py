@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.judge.exchange.agreement import Agreement, at
-from grader.judge.exchange.results import Result
+from grader.judge.exchange.results import Agreement, Result, at
 from grader.judge.failure import Failure
 from grader.judge.verdict.parameters import missing_parameters, not_learned
 from grader.judge.verdict.replies import (

@@ -1,8 +1,6 @@
 """The ``check`` of a case: runs answer and reference on the same inputs and compares what comes back.
 
-How cases use it stands in ``docs/writing-a-kata.md``. Operations are asked of the answer ahead of time; what came
-back is judged when somebody looks at it, at the end of the case at the latest, and always in the order in which it
-was asked for.
+How cases use it stands in ``docs/writing-a-kata.md``. What is asked ahead is judged in its order, when somebody looks.
 """
 
 from __future__ import annotations
@@ -18,10 +16,9 @@ from grader.judge.cases.rng import Numbers
 from grader.judge.cases.variant import KnownResults, Variant, traced
 from grader.judge.contract import Grading
 from grader.judge.exchange import compare as comparison
-from grader.judge.exchange.agreement import Agreement
 from grader.judge.exchange.arguments import cast, got, mine, size, want
 from grader.judge.exchange.observed import contract_failure, device_failure, forbidden_call, remarks_of
-from grader.judge.exchange.results import Exchange, GivenDevice, Result
+from grader.judge.exchange.results import Agreement, Exchange, GivenDevice, Result
 from grader.judge.exchange.seen import Cost, tensor_nodes
 from grader.judge.failure import Failure, Satisfied, from_reply, raised_types, unreadable
 from grader.judge.verdict.replies import (

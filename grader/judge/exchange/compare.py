@@ -50,6 +50,11 @@ def tolerance(dtype: torch.dtype) -> float:
     return TOLERANCE.get(dtype, 0.0)
 
 
+def allowed(largest: float, relative: float) -> float:
+    """Return how far a number may be from one among numbers the largest of which is this: the one rule of all."""
+    return relative * max(largest, SMALLEST_SCALE)
+
+
 def compare(got: Any, want: Any, dtype: torch.dtype, names: tuple[str, ...] = ()) -> Mismatch | None:
     """Compare a result with the reference's, which was computed in float64; ``dtype`` is that of the variant.
 
@@ -74,7 +79,7 @@ def _compare(
         pairs = (_compare(got[key], want[key], dtype, _member(name, repr(key)), "") for key in want)
         return next((mismatch for mismatch in pairs if mismatch), None)
     if isinstance(want, float) and type(got) in (float, int):
-        close = abs(got - want) <= tolerance(dtype) * max(abs(want), SMALLEST_SCALE)
+        close = abs(got - want) <= allowed(abs(want), tolerance(dtype))
         return None if close else _unexpected("value", name, f"{got:.6g}", f"{want:.6g}")
     if type(got) is not type(want) or got != want:
         expected = "None" if want is None else repr(want)
@@ -141,8 +146,8 @@ def _compare_values(got: torch.Tensor, want: torch.Tensor, label: str, relative:
     scale, worst = float(want.abs().max()), float(error.max())  # NaN and infinity come through both
     if not math.isfinite(scale):
         raise AssertionError("the reference returned a value that is not finite")
-    allowed = relative * max(scale, SMALLEST_SCALE)
-    if worst <= allowed:
+    most = allowed(scale, relative)
+    if worst <= most:
         return None
     bad = ~torch.isfinite(got)
     if bool(bad.any()):
@@ -151,9 +156,9 @@ def _compare_values(got: torch.Tensor, want: torch.Tensor, label: str, relative:
         found = {"got": _number(got[index]), "want": _number(want[index]), "index": list(index)}
         counts = {"count": int(bad.sum()), "total": bad.numel()}
         return Mismatch("nan", sentence.format(label=label, **found, **counts))
-    wrong = error > allowed
+    wrong = error > most
     first = _first_wrong(wrong, label, lambda index: _numbers(index, got, want))
-    worst_text, allowed_text = _apart((worst, allowed), 2)
+    worst_text, allowed_text = _apart((worst, most), 2)
     size = _("largest error {worst}, tolerance {allowed}").format(worst=worst_text, allowed=allowed_text)
     return Mismatch("value", _("{first}, {size}").format(first=first, size=size))
 
@@ -186,15 +191,14 @@ def agree(first: Any, second: Any) -> bool:
             largest = float(two.abs().max()) if two.numel() else 0.0
         if not one.numel():
             return True
-        allowed = tolerance(first.dtype) * max(largest, SMALLEST_SCALE)
-        return float((one - two).abs().max()) <= allowed
+        return float((one - two).abs().max()) <= allowed(largest, tolerance(first.dtype))
     if isinstance(first, (tuple, list)) and isinstance(second, (tuple, list)):
         return len(first) == len(second) and all(map(agree, first, second))
     if isinstance(first, Foreign) or isinstance(second, Foreign):
         return isinstance(first, Foreign) and isinstance(second, Foreign) and first.what == second.what
     if type(first) is float and type(second) is float:  # a sum may have been made in float32
-        allowed = tolerance(torch.float32)
-        return first == second or math.isclose(first, second, rel_tol=allowed, abs_tol=allowed * SMALLEST_SCALE)
+        relative = tolerance(torch.float32)
+        return first == second or math.isclose(first, second, rel_tol=relative, abs_tol=allowed(0.0, relative))
     return type(first) is type(second) and bool(first == second)
 
 

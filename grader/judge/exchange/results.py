@@ -1,4 +1,7 @@
-"""What calls return to a case: known only once the answer's reply is in, asked for when somebody looks."""
+"""What calls return to a case: known only once the answer's reply is in, asked for when somebody looks.
+
+And what a case says of two of them, which is looked at when both are in.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from grader.judge.exchange.agreement import at
+from grader.judge.exchange.compare import agree, same_bits
 from grader.judge.exchange.seen import Cost, asked_of, tensor_nodes
 from grader.judge.failure import Failure
 from grader.language import _
@@ -16,6 +19,10 @@ from grader.transport.wire import Returned, Tree
 
 if TYPE_CHECKING:
     from grader.judge.workers.pending import Asked
+
+Path = tuple[int | str, ...]
+Place = tuple[int, Path]
+"""The number of an operation in its run, and where in its result."""
 
 
 @dataclass(slots=True, eq=False)
@@ -131,3 +138,32 @@ class GivenDevice(Result):
     def want(self) -> Any:
         """Where the reference computes."""
         return self._reference
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """What a case says of two results, which have to agree; ``after`` so many operations of its run it is looked at.
+
+    Nobody has to wait for the results in order to state it, so that a case which does only this asks the same of every
+    answer. ``exact``: bit for bit, else within the tolerance of their dtype.
+    """
+
+    first: Place
+    second: Place
+    exact: bool
+    sentence: str
+    after: int
+
+    def holds(self, value_of: Callable[[int], Tree]) -> bool:
+        """Whether it is so. ``value_of`` returns what an operation of the run returned."""
+        first, second = (at(value_of(index), path) for index, path in (self.first, self.second))
+        return (same_bits if self.exact else agree)(first, second)
+
+
+def at(value: Tree, path: Path) -> Tree:
+    """Return a part of a result; None where there is no result."""
+    for index in path:
+        if value is None:
+            return None
+        value = value[index]
+    return value

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import torch
 
-from grader.judge.exchange.agreement import Agreement
-from grader.judge.exchange.results import Exchange
+from grader.judge.exchange.results import Agreement, Exchange
 from grader.judge.verdict.expected import MALFORMED, Expected, value_of
 from grader.judge.workers.backend import Header
 from grader.judge.workers.pending import Pending

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 
 import torch
 
-from grader.judge.exchange.compare import GRADIENT_SLACK, SMALLEST_SCALE, tolerance
+from grader.judge.exchange.compare import GRADIENT_SLACK, allowed, tolerance
 from grader.judge.exchange.seen import tensor_nodes
 from grader.judge.verdict.parameters import missing_parameters
 from grader.transport.operations import Payload
@@ -150,7 +150,7 @@ class Expectation:
     def _slack(self, leaf: torch.Tensor) -> float:
         relative = tolerance(self._dtype_of(leaf))
         finite = leaf[leaf.isfinite()] if relative else leaf
-        return relative * max(float(finite.abs().max()), SMALLEST_SCALE) if relative and finite.numel() else 0.0
+        return allowed(float(finite.abs().max()), relative) if relative and finite.numel() else 0.0
 
     def _template(self, want: Tree) -> Any:
         if isinstance(want, torch.Tensor):

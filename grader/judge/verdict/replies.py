@@ -7,9 +7,8 @@ from typing import Any
 import torch
 
 from grader.judge.exchange import compare as comparison
-from grader.judge.exchange.agreement import Agreement
 from grader.judge.exchange.arguments import handed_back, lives_on_a_device
-from grader.judge.exchange.results import Exchange
+from grader.judge.exchange.results import Agreement, Exchange
 from grader.judge.exchange.seen import cost_of
 from grader.judge.failure import Failure, tampering, unreadable
 from grader.judge.verdict.expected import MALFORMED

@@ -32,7 +32,7 @@ def layers() -> dict[str, tuple[str, str]]:
     }
 
 
-def machine(console: Console, found: dict[str, Any]) -> None:
+def findings(console: Console, found: dict[str, Any]) -> None:
     """Show the findings of `kata doctor`, the JSON document of `kata doctor --json`."""
     versions = _("kata {kata} · Python {python}").format(kata=found["kata"], python=found["python"])
     console.print(Text(versions, style="bold"))

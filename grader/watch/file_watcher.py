@@ -48,27 +48,27 @@ class Gone:
 
 
 @dataclass(frozen=True, slots=True)
-class Blind:
-    """The eye itself broke."""
+class WatchFailed:
+    """The watch itself failed."""
 
     error: Exception
 
 
-Sight = Saved | Unreadable | Gone | Blind
+FileState = Saved | Unreadable | Gone | WatchFailed
 _Traits = tuple[int, ...] | None
 
 
-class Eye:
+class FileWatcher:
     """A thread that looks at one file until it is closed and tells of each save, also of one that changes nothing."""
 
-    def __init__(self, path: Path, tell: Callable[[Sight], None]) -> None:
+    def __init__(self, path: Path, tell: Callable[[FileState], None]) -> None:
         """Look at `path`; `tell` is called from the thread, with what the file holds at the beginning first."""
         self._path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow the learner's links
         self._tell = tell
         self._closed = threading.Event()
         self._traits: _Traits = None
         self._looked = False
-        self._thread = threading.Thread(target=self._run, name="eye", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="file-watcher", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -81,7 +81,7 @@ class Eye:
             while not self._closed.is_set():
                 self._follow(self._nearest_folder())
         except Exception as error:  # noqa: BLE001 - the main thread raises it
-            self._tell(Blind(error))
+            self._tell(WatchFailed(error))
 
     def _nearest_folder(self) -> Path:
         """Return the folder of the file, or what is left above it."""
@@ -90,13 +90,13 @@ class Eye:
     def _follow(self, folder: Path) -> None:
         """Look as long as `folder` is the one to watch."""
         identity = _identity(folder)
-        for changed in self._glances(folder):
+        for changed in self._looks(folder):
             # What changed since the watch began counts: the file is looked at before the first wait, too.
             self._look()
             if str(folder) in changed or _identity(folder) != identity or self._nearest_folder() != folder:
                 return
 
-    def _glances(self, folder: Path) -> Iterator[set[str]]:
+    def _looks(self, folder: Path) -> Iterator[set[str]]:
         """Yield what changed in a folder, at each event and at each tick; the empty set at once."""
         yield set()
         try:
@@ -107,7 +107,7 @@ class Eye:
                 yield set()
 
     def _events(self, folder: Path) -> Iterator[set[str]]:
-        from watchfiles import watch  # noqa: PLC0415 - takes its time, and the first glance needs none
+        from watchfiles import watch  # noqa: PLC0415 - takes its time, and the first look needs none
 
         changes = watch(
             folder,
@@ -127,12 +127,12 @@ class Eye:
     def _look(self) -> None:
         if self._looked and _traits(self._path) == self._traits:
             return
-        sight = self._settled(self._sight())
-        if sight is not None:
+        state = self._settled(self._state())
+        if state is not None:
             self._looked = True
-            self._tell(sight)
+            self._tell(state)
 
-    def _sight(self) -> Sight:
+    def _state(self) -> FileState:
         # The traits are older than the text: what is written in between is another look's business.
         self._traits = _traits(self._path)
         try:
@@ -143,22 +143,22 @@ class Eye:
             return Unreadable(error)
         return Saved(source, digest(source.encode()))
 
-    def _settled(self, sight: Sight) -> Sight | None:
-        """Return what the file is once it stays so; None when the eye is closed meanwhile."""
+    def _settled(self, state: FileState) -> FileState | None:
+        """Return what the file is once it stays so; None when the watch is closed meanwhile."""
         since = time.monotonic()
-        while (wait := _patience(sight) - (time.monotonic() - since)) > 0:
+        while (wait := _patience(state) - (time.monotonic() - since)) > 0:
             if self._closed.wait(min(wait, TICK_SECONDS / 5)):
                 return None
             if _traits(self._path) != self._traits:
-                sight, since = self._sight(), time.monotonic()
-        return sight
+                state, since = self._state(), time.monotonic()
+        return state
 
 
-def _patience(sight: Sight) -> float:
+def _patience(state: FileState) -> float:
     """Return how long something must last before it is told: a whole file is told at once."""
-    if isinstance(sight, Gone):
+    if isinstance(state, Gone):
         return ABSENCE_SECONDS
-    if isinstance(sight, Saved) and sight.source.endswith("\n") and sight.source.strip():
+    if isinstance(state, Saved) and state.source.endswith("\n") and state.source.strip():
         return 0.0
     return BREATH_SECONDS
 

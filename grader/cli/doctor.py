@@ -42,9 +42,9 @@ def doctor_command(context: click.Context, as_json: bool) -> None:
         click.echo(json.dumps(found, indent=2))
     else:
         from grader.show.console import console  # noqa: PLC0415 - rich is for people
-        from grader.show.machine import machine  # noqa: PLC0415
+        from grader.show.doctor import findings  # noqa: PLC0415
 
-        machine(console(), found)
+        findings(console(), found)
     context.exit(3 if found["error"] or found["state"]["problems"] else 0)
 
 

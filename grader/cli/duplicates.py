@@ -29,7 +29,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Copies:
+class Duplicates:
     """All answers that say the same about the same; ``unread`` tells why a file has no text, and stands alone."""
 
     answers: list[Answer]
@@ -47,18 +47,18 @@ class Copies:
         return self.answers[0]
 
 
-def grouped(answers: Iterable[Answer]) -> list[Copies]:
+def grouped(answers: Iterable[Answer]) -> list[Duplicates]:
     """Read all answers, and put together those with the same text, where the first of them stands."""
-    groups: dict[object, Copies] = {}
+    groups: dict[object, Duplicates] = {}
     for answer in answers:
         try:
             source = read_answer(answer.path)
         except NotUtf8 as error:
-            groups[answer.path, len(groups)] = Copies([answer], error.data, error)
+            groups[answer.path, len(groups)] = Duplicates([answer], error.data, error)
         except UsageError as error:
-            groups[answer.path, len(groups)] = Copies([answer], "", error)
+            groups[answer.path, len(groups)] = Duplicates([answer], "", error)
         else:
-            groups.setdefault((answer.target, source), Copies([], source)).answers.append(answer)
+            groups.setdefault((answer.target, source), Duplicates([], source)).answers.append(answer)
     return list(groups.values())
 
 

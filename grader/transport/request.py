@@ -1,0 +1,29 @@
+"""What a client asks a judge for. Imports nothing of torch."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to grade: the text of an answer, and the name under which its learner knows it."""
+
+    kata: str
+    source: str
+    filename: str
+    seed: int | None = None
+    case: str = ""
+    device: str = ""
+    lang: str = "en"
+
+
+def is_real(device: str) -> bool:
+    """Whether a device that was asked for is hardware: not the CPU, not the simulated one, and not left open."""
+    return device not in ("", "cpu", "sim")
+
+
+def fresh_seed() -> int:
+    """Return a seed of the inputs that nobody can foresee."""
+    return secrets.randbelow(2**31)
