@@ -22,6 +22,8 @@ from grader.transport.wire import Heap, Unpacker, WireError, dtype_named
 
 MODULE_NAME: Final = "kata_answer"
 MOST_PARAMETERS: Final = 200
+NUMBERS_IN_FRONT: Final = 3
+"""Arguments of the runs without gradients begin there in their memory: a slice is as good as a copy."""
 RUN_BITS: Final = 10
 """Modules and results are numbered within the run of a case: these bits are theirs, the others are the run's."""
 
@@ -101,7 +103,9 @@ class Executor:
     def build_from(self, header: Header, args: Any, kwargs: Any, state: Any) -> tuple[Header, Tensors]:
         """Build a module from arguments that are there."""
         _manual_seed(header["seed"])
-        module = self._entry(header["entry"])(*args, **kwargs)
+        module = self._modules.get(header["handle"]) if header.get("again") else None
+        if module is None:  # else its parameters are loaded once more
+            module = self._entry(header["entry"])(*args, **kwargs)
         parameters: list[Any] = []
         if isinstance(module, _Module):
             _convert(module, dtype_named(header["dtype"]))
@@ -124,7 +128,7 @@ class Executor:
         self._handed_back.clear()
         module, target = self._target(header)
         weights = _parameters(module) if module is not None and (header["inputs"] or header["grad"]) else {}
-        given = given or _unpacked(header, Unpacker(tensors, self._returned))
+        given = given or _unpacked(header, Unpacker(tensors, self._returned, _in_front(header)))
         args, kwargs = observe.place(given[:2], header["device"])
         inputs = dict(named_tensors(args, kwargs, header["names"]))
         watched = inputs | weights if header["inputs"] else {}
@@ -250,9 +254,14 @@ class Executor:
 def unpacked(header: Header, tensors: Tensors) -> Given | None:
     """Unpack what an operation needs before its time; None where that has to wait for an earlier result."""
     try:
-        return _unpacked(header, Unpacker(tensors))
+        return _unpacked(header, Unpacker(tensors, in_front=_in_front(header)))
     except WireError:
         return None
+
+
+def _in_front(header: Header) -> int:
+    """Return how many numbers lie in the memory of an argument before its own."""
+    return NUMBERS_IN_FRONT if header.get("recording") == "no_grad" else 0
 
 
 def _unpacked(header: Header, tree: Unpacker) -> Given:

@@ -68,6 +68,7 @@ class Check:
         self._number, self._known_results = number << RUN_BITS, known
         self.unbuilt: list[Module] = []
         self.agreements: list[Agreement] = []
+        self._loaded: dict[int, int] = {}
         self._expected: tuple[type[BaseException], ...] = ()
         self._judged = self._agreed = self._rolls = 0
 
@@ -213,6 +214,7 @@ class Check:
             "trace": self.grading.kata.bounds if self.variant.trace else None,
             "inputs": self.variant.watches_inputs,
             "cost": self.variant.cost,
+            "recording": self.variant.recording,
         }
         exchange = Exchange(header, trees, call, names, compared, packed["key"], size(answers.get("args")))
         self.exchanges.append(exchange)
@@ -363,11 +365,19 @@ class Check:
         }
         if exchange.header["op"] == "build":
             reference.build(exchange.header, trees["args"], trees["kwargs"], trees["state"])
+            self._loaded[exchange.header["handle"]] = exchange.key
             return None, {}
-        if handle is not None and not reference.has(handle):
-            builds = [e for e in self.exchanges if e.header["op"] == "build" and e.header["handle"] == handle]
-            self.reference(builds[-1])
+        if handle is not None:
+            self._build_reference(exchange, handle)
         return reference.call(exchange.header, trees["args"], trees["kwargs"], through)
+
+    def _build_reference(self, exchange: Exchange, handle: int) -> None:
+        """Have the reference's module as it was for this call: parameters may be loaded again between calls."""
+        builds = [e for e in self.exchanges if e.header["op"] == "build" and e.header["handle"] == handle]
+        build = next(e for e in reversed(builds) if e.key < exchange.key)
+        changed = len(builds) > 1 and self._loaded.get(handle) != build.key
+        if changed or not self.grading.reference.has(handle):
+            self.reference(build)
 
     def _expect(self, exchange: Exchange) -> None:
         """Inside ``raises``: the answer must raise, and so does the reference, or the case is wrong."""

@@ -22,6 +22,8 @@ class Variant:
     device: str = "cpu"
     trace: bool = False
     cost: bool = False
+    recording: str = ""
+    """Whether graph and gradients are out of the question: "", "no_grad" or "inference_mode"."""
     compares_values: bool = True
     derived: bool = False
 
