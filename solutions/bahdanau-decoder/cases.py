@@ -284,6 +284,25 @@ def test_no_finite_score_is_too_low(check, rng, level):
     outshone(rng, decoder, level, torch.tensor([3, 1]))
 
 
+@pytest.mark.derive("grad")
+def test_sizes_that_people_run(check, rng):
+    """Six hundred tokens, three hundred keys, wide heads and many of them: nothing changes with size."""
+    decoder = check.module(vocab_size=300, embed_size=3, num_hiddens=4, num_layers=1)
+    dial(rng, decoder, 2.0, rest=2.0)
+    decode(decoder, rng, (10, 300, 300, 4, 1), steps=[2], lens=rng.integers(1, 301, 10))
+
+
+@pytest.mark.derive("grad", "device", "contract")
+def test_weights_are_loaded_between_calls(check, rng):
+    """A step of an optimiser or a checkpoint changes the weights in place: the next call uses the new ones."""
+    decoder = check.module(vocab_size=7, embed_size=3, num_hiddens=4, num_layers=1)
+    sizes = (2, 4, 7, 4, 1)
+    decode(decoder, rng, sizes, steps=[2])
+    decoder.set(**{f"attention__{name}__weight": rng.normal(4, 4) for name in ("W_q", "W_k")})
+    decoder.set(dense__weight=rng.normal(7, 4))
+    decode(decoder, rng, sizes, steps=[2])
+
+
 @pytest.mark.contract
 def test_tokens_and_state_serve_again(check, rng):
     """The same tokens behind the same state give the same logits."""

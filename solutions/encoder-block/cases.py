@@ -296,6 +296,27 @@ def test_scores_far_from_zero(check, rng, height):
     block(rng.normal(2, 5, 8), rng.keep(2, 1, 5))
 
 
+@pytest.mark.derive("grad")
+def test_sizes_that_people_run(check, rng):
+    """Six hundred tokens, three hundred keys, wide heads and many of them: nothing changes with size."""
+    block = check.module(d_model=96, n_heads=1, d_ff=200)
+    block.set(**{f"attention__{name}__weight": rng.normal(96, 96, scale=0.2) for name in ("W_q", "W_k")})
+    block(rng.normal(10, 9, 96), mask=rng.keep(9, 9))
+    check.module(d_model=96, n_heads=12, d_ff=24)(rng.normal(1, 5, 96))
+    check.module(d_model=4, n_heads=1, d_ff=8)(rng.normal(1, 600, 4, scale=3.0))
+
+
+@pytest.mark.derive("grad", "device", "contract")
+def test_weights_are_loaded_between_calls(check, rng):
+    """A step of an optimiser or a checkpoint changes the weights in place: the next call uses the new ones."""
+    block = check.module(d_model=8, n_heads=2, d_ff=6)
+    x = rng.normal(2, 5, 8)
+    block(x)
+    block.set(**{f"attention__{name}__weight": rng.normal(8, 8) for name in ("W_q", "W_k", "W_v", "W_o")})
+    block.set(ffn__dense1__weight=rng.normal(6, 8), ffn__dense2__weight=rng.normal(8, 6))
+    block(x)
+
+
 @pytest.mark.contract
 @pytest.mark.parametrize(("d_model", "n_heads"), [(10, 3), (6, 4), (4, 8)])
 def test_width_not_divisible_by_heads(check, d_model, n_heads):
