@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.digits import keeps_digits
+
 # Nobody says that a gradient goes on from call to call, nor through the weights that a call leaves behind.
 without_grad = pytest.mark.derive("dtype", "device", "contract")
 
@@ -301,6 +303,15 @@ def test_weights_are_loaded_between_calls(check, rng):
     decoder.set(**{f"attention__{name}__weight": rng.normal(4, 4) for name in ("W_q", "W_k")})
     decoder.set(dense__weight=rng.normal(7, 4))
     decode(decoder, rng, sizes, steps=[2])
+
+
+@pytest.mark.precise
+@pytest.mark.derive("device", "contract")
+def test_every_digit_of_float64(check, rng):
+    """In float64 all digits count, with gradients and without."""
+    decoder = check.module(vocab_size=7, embed_size=3, num_hiddens=4, num_layers=1)
+    result = decode(decoder, rng, (2, 4, 7, 4, 1), steps=[3], lens=torch.tensor([3, 2]))
+    check.that(keeps_digits(result), "numbers of float64 came back with the digits of a shorter type")
 
 
 @pytest.mark.contract
