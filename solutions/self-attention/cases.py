@@ -328,7 +328,7 @@ def test_the_visible_score_is_the_lowest(check, rng):
     attention(x, mask=mask)
 
 
-@pytest.mark.derive()
+@pytest.mark.derive
 def test_sizes_that_people_run(check, rng):
     """Six hundred tokens, three hundred keys, wide heads and many of them: nothing changes with size."""
     attention = check.module(d_model=96, d_k=96, d_v=3)
