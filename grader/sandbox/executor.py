@@ -17,11 +17,13 @@ import torch
 
 from grader.sandbox import observe
 from grader.sandbox.training import NoLossError, Tell, train
-from grader.sandbox.values import Snapshot, describe
+from grader.sandbox.values import Snapshot, describe, same_bits
 from grader.transport.wire import Heap, Unpacker, WireError, dtype_named
 
 MODULE_NAME: Final = "kata_answer"
 MOST_PARAMETERS: Final = 200
+NUMBERS_IN_FRONT: Final = 3
+"""Arguments of the runs without gradients begin there in their memory: a slice is as good as a copy."""
 RUN_BITS: Final = 10
 """Modules and results are numbered within the run of a case: these bits are theirs, the others are the run's."""
 
@@ -31,16 +33,11 @@ Given = tuple[Any, Any, Any]
 """The arguments, the keyword arguments and, of a module, the parameters of an operation."""
 
 # What an answer could patch, taken before it is loaded.
-_equal, _view, _clone, _manual_seed, _grad = (
-    torch.equal,
-    torch.Tensor.view,
+_clone, _manual_seed, _grad = (
     torch.Tensor.clone,
     torch.default_generator.manual_seed,
     torch.autograd.grad,
 )
-# As which floating-point numbers are compared bit for bit: NaN differs from itself, 0 equals -0.
-_WORDS: Final = {torch.float64: torch.int64, torch.float32: torch.int32}
-_WORDS.update(dict.fromkeys((torch.float16, torch.bfloat16), torch.int16))
 _isinstance, _len = isinstance, len
 _Tensor, _Module, _Parameter = torch.Tensor, torch.nn.Module, torch.nn.Parameter
 _apply, _module_to = torch.nn.Module._apply, torch.nn.Module.to  # noqa: SLF001 - an answer may override it
@@ -113,7 +110,9 @@ class Executor:
     def build_from(self, header: Header, args: Any, kwargs: Any, state: Any) -> tuple[Header, Tensors]:
         """Build a module from arguments that are there."""
         _manual_seed(header["seed"])
-        module = self._entry(header["entry"])(*args, **kwargs)
+        module = self._modules.get(header["handle"]) if header.get("again") else None
+        if module is None:  # else its parameters are loaded once more
+            module = self._entry(header["entry"])(*args, **kwargs)
         parameters: list[Any] = []
         if isinstance(module, _Module):
             _convert(module, dtype_named(header["dtype"]))
@@ -153,7 +152,7 @@ class Executor:
         snapshot = Snapshot(to_cpu=observe.to_cpu, heap=heap)
         reply: Header = {"kind": "value", "value": snapshot.tree(result), "seen": seen()}
         self._kept[header["key"]] = result  # a later call may get it back, unless it is too large to be sent
-        reply["modified"] = [name for name, tensor in watched.items() if not _same_bits(tensor, before[name])]
+        reply["modified"] = [name for name, tensor in watched.items() if not same_bits(tensor, before[name])]
         reply["modified"] += [name for name, now, then in lists if not _same_items(now, then)]
         if header["grad"]:
             with observe.tracing(header, self.filename) as forbidden:
@@ -273,8 +272,10 @@ def _reader(
     """Read what a call is given; what is differentiated has memory of its own for each entry.
 
     A leaf that is expanded gets the mean of its entries' gradients through as_strided, their own through all else.
+    Where nothing is recorded, numbers lie in the memory of an argument before its own.
     """
-    return Unpacker(tensors, returned, dense=bool(header.get("grad")))
+    in_front = NUMBERS_IN_FRONT if header.get("recording") == "no_grad" else 0
+    return Unpacker(tensors, returned, dense=bool(header.get("grad")), in_front=in_front)
 
 
 def _unpacked(header: Header, tree: Unpacker) -> Given:
@@ -374,14 +375,6 @@ def _fill(module: torch.nn.Module, state: Tensors) -> Tensors:
             if name in own and own[name].shape == value.shape:
                 own[name].copy_(value)
     return own
-
-
-def _same_bits(now: torch.Tensor, before: torch.Tensor) -> bool:
-    now = now.detach()
-    if now.shape != before.shape or now.dtype != before.dtype:
-        return False
-    words = _WORDS.get(now.dtype)
-    return _equal(now, before) if words is None else _equal(_view(now, words), _view(before, words))
 
 
 def _gradients(snapshot: Snapshot, sources: Tensors, through: list[bool] | None) -> list[list[Any]]:

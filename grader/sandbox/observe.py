@@ -16,6 +16,7 @@ SIMULATED: Final = simdevice.NAME
 MOST_FINDINGS: Final = 20
 MOST_ASKED: Final = 400
 
+_WITHOUT_GRADIENTS: Final = {"no_grad": torch.no_grad, "inference_mode": torch.inference_mode}
 _spies: list[bool] = []
 
 
@@ -72,6 +73,8 @@ def watching(header: dict[str, Any], filename: str, existing: Any) -> Iterator[C
     reports: list[Callable[[], Seen]] = []
     steps = list(steps_in(existing))
     with ExitStack() as stack:
+        if header.get("recording"):
+            stack.enter_context(_WITHOUT_GRADIENTS[header["recording"]]())
         if steps:
             reports.append(lambda: {"asked": [shape for step in steps for shape in step.asked][:MOST_ASKED]})
         if header["device"] == SIMULATED:

@@ -252,11 +252,16 @@ class Unpacker:
         returned: Callable[[int, list[int | str]], Tree] | None = None,
         *,
         dense: bool = False,
+        in_front: int = 0,
     ) -> None:
-        """Read these heaps. ``returned`` finds what was returned earlier; ``dense``: nothing arrives expanded."""
+        """Read these heaps.
+
+        ``returned`` finds what was returned earlier; ``dense``: nothing arrives expanded; ``in_front``: so many numbers
+        lie before each tensor in its memory.
+        """
         self._tensors = tensors
         self._returned = returned
-        self._dense = dense
+        self._dense, self._in_front = dense, in_front
         self._made: dict[tuple[Any, ...], torch.Tensor] = {}
         self._left = sum(tensor.numel() for tensor in tensors.values())  # each has a place of its own
 
@@ -311,7 +316,7 @@ class Unpacker:
                 raise WireError("the values are larger than what was sent")
             try:
                 tensor = self._tensors[heap].narrow(0, start, length)
-                tensor = (tensor if shared else tensor.clone()).view(sizes)
+                tensor = (tensor if shared else self._copied(tensor)).view(sizes)
                 if order is not None:
                     tensor = tensor.permute(sorted(range(len(order)), key=order.__getitem__))
                 tensor = tensor if expand is None else tensor.expand(expand)
@@ -319,6 +324,14 @@ class Unpacker:
             except (RuntimeError, TypeError, IndexError, ValueError, OverflowError) as error:
                 raise WireError("a value points outside of what was sent") from error
         return self._made[key]
+
+    def _copied(self, tensor: torch.Tensor) -> torch.Tensor:
+        if not self._in_front:
+            return tensor.clone()
+        memory = tensor.new_ones(self._in_front + tensor.numel())
+        copy = memory[self._in_front :]
+        copy.copy_(tensor)
+        return copy
 
 
 def _sizes(value: Any) -> list[int]:

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.digits import keeps_digits
+
 
 def sequences(rng, batch, n, m, sizes):
     """Draw queries, keys and values of these widths; values around 2, so that half precision averages nothing away."""
@@ -335,3 +337,47 @@ def test_transposed_and_expanded_masks(check, rng):
     inputs = sequences(rng, 2, 3, 5, (3, 4, 2))
     attention(*inputs, mask=rng.keep(2, 5, 3).transpose(1, 2))
     attention(*inputs, mask=rng.keep(2, 1, 5).expand(2, 3, 5))
+
+
+@pytest.mark.precise
+@pytest.mark.derive("grad", "device", "contract")
+def test_faint_keys_with_loud_values(check, rng):
+    """A weight of 1e-250 is a weight: its value may be as large. In float64 all digits count."""
+    attention = switches(check, [280.0])
+    q, k, v = sequences(rng, 2, 3, 5, (3, 1, 4))
+    k = torch.full_like(k, 3.0)
+    k[:, 1] = -3.0
+    v[:, 1] *= 1e243
+    attention(q, k, v)
+    result = check.module(query_size=3, key_size=4, num_hiddens=5)(*sequences(rng, 2, 3, 5, (3, 4, 4)))
+    check.that(keeps_digits(result), "numbers of float64 came back with the digits of a shorter type")
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device", "contract")
+def test_the_visible_score_is_the_lowest(check, rng):
+    """The only visible key matches worst of all: there is no room below it."""
+    attention = switches(check, [2.0**40])
+    mask = torch.nn.functional.one_hot(rng.integers(0, 6, 2), 6).bool()
+    q, k, v = sequences(rng, 2, 2, 6, (3, 1, 4))
+    attention(q, torch.where(mask[..., None], -1.0, torch.zeros_like(k)), v, mask=mask[:, None])
+
+
+@pytest.mark.derive("grad")
+def test_sizes_that_people_run(check, rng):
+    """Six hundred tokens, three hundred keys, wide heads and many of them: nothing changes with size."""
+    attention = sharp(check, rng, 96, 80, 16)
+    attention(*sequences(rng, 10, 9, 9, (96, 80, 5)), mask=rng.keep(9, 9))
+    narrow = sharp(check, rng, 4, 3, 5)
+    narrow(*sequences(rng, 1, 600, 4, (4, 3, 2)))
+    narrow(*sequences(rng, 1, 3, 300, (4, 3, 2)))
+
+
+@pytest.mark.derive("grad", "device", "contract")
+def test_weights_are_loaded_between_calls(check, rng):
+    """A step of an optimiser or a checkpoint changes the weights in place: the next call uses the new ones."""
+    attention = sharp(check, rng, 3, 4, 5)
+    inputs = sequences(rng, 2, 3, 4, (3, 4, 2))
+    attention(*inputs)
+    attention.set(W_q__weight=rng.normal(5, 3), W_k__weight=rng.normal(5, 4), w_v__weight=rng.normal(1, 5))
+    attention(*inputs)

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.digits import keeps_digits
+
 # Nobody says that a gradient goes on from call to call, nor through the weights that a call leaves behind.
 without_grad = pytest.mark.derive("dtype", "device", "contract")
 
@@ -282,6 +284,34 @@ def test_no_finite_score_is_too_low(check, rng, level):
     """A finite stand-in for minus infinity is only as good as the lowest score it meets."""
     decoder = check.module(vocab_size=5, embed_size=3, num_hiddens=4, num_layers=1)
     outshone(rng, decoder, level, torch.tensor([3, 1]))
+
+
+@pytest.mark.derive("grad")
+def test_sizes_that_people_run(check, rng):
+    """Six hundred tokens, three hundred keys, wide heads and many of them: nothing changes with size."""
+    decoder = check.module(vocab_size=300, embed_size=3, num_hiddens=4, num_layers=1)
+    dial(rng, decoder, 2.0, rest=2.0)
+    decode(decoder, rng, (10, 300, 300, 4, 1), steps=[2], lens=rng.integers(1, 301, 10))
+
+
+@pytest.mark.derive("grad", "device", "contract")
+def test_weights_are_loaded_between_calls(check, rng):
+    """A step of an optimiser or a checkpoint changes the weights in place: the next call uses the new ones."""
+    decoder = check.module(vocab_size=7, embed_size=3, num_hiddens=4, num_layers=1)
+    sizes = (2, 4, 7, 4, 1)
+    decode(decoder, rng, sizes, steps=[2])
+    decoder.set(**{f"attention__{name}__weight": rng.normal(4, 4) for name in ("W_q", "W_k")})
+    decoder.set(dense__weight=rng.normal(7, 4))
+    decode(decoder, rng, sizes, steps=[2])
+
+
+@pytest.mark.precise
+@pytest.mark.derive("device", "contract")
+def test_every_digit_of_float64(check, rng):
+    """In float64 all digits count, with gradients and without."""
+    decoder = check.module(vocab_size=7, embed_size=3, num_hiddens=4, num_layers=1)
+    result = decode(decoder, rng, (2, 4, 7, 4, 1), steps=[3], lens=torch.tensor([3, 2]))
+    check.that(keeps_digits(result), "numbers of float64 came back with the digits of a shorter type")
 
 
 @pytest.mark.contract

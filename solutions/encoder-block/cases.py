@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from grader.kit.digits import keeps_digits
 from grader.kit.dropped import before_norm, shared, spread_of
 
 # A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide blocks.
@@ -294,6 +295,48 @@ def test_scores_far_from_zero(check, rng, height):
     block.set(attention__W_q__weight=nothing, attention__W_q__bias=one)
     block.set(attention__W_k__weight=nothing, attention__W_k__bias=height * one)
     block(rng.normal(2, 5, 8), rng.keep(2, 1, 5))
+
+
+@pytest.mark.derive("grad")
+def test_sizes_that_people_run(check, rng):
+    """Six hundred tokens, three hundred keys, wide heads and many of them: nothing changes with size."""
+    block = check.module(d_model=96, n_heads=1, d_ff=200)
+    block.set(**{f"attention__{name}__weight": rng.normal(96, 96, scale=0.2) for name in ("W_q", "W_k")})
+    block(rng.normal(10, 9, 96), mask=rng.keep(9, 9))
+    check.module(d_model=96, n_heads=12, d_ff=24)(rng.normal(1, 5, 96))
+    check.module(d_model=4, n_heads=1, d_ff=8)(rng.normal(1, 600, 4, scale=3.0))
+
+
+@pytest.mark.derive("grad", "device", "contract")
+def test_weights_are_loaded_between_calls(check, rng):
+    """A step of an optimiser or a checkpoint changes the weights in place: the next call uses the new ones."""
+    block = check.module(d_model=8, n_heads=2, d_ff=6)
+    x = rng.normal(2, 5, 8)
+    block(x)
+    block.set(**{f"attention__{name}__weight": rng.normal(8, 8) for name in ("W_q", "W_k", "W_v", "W_o")})
+    block.set(ffn__dense1__weight=rng.normal(6, 8), ffn__dense2__weight=rng.normal(8, 6))
+    block(x)
+
+
+@pytest.mark.precise
+@pytest.mark.derive("grad", "device", "contract")
+def test_every_digit_of_float64(check, rng):
+    """All digits count, with gradients and without; heads of width 3 have a scale that is no short number."""
+    result = check.module(d_model=6, n_heads=2, d_ff=5)(rng.normal(2, 4, 6))
+    check.that(keeps_digits(result), "numbers of float64 came back with the digits of a shorter type")
+
+
+@pytest.mark.derive("device")
+def test_training_after_evaluation(check, rng):
+    """Evaluation leaves no trace: in the training that follows, dropout acts."""
+    block = check.module(8, 2, 6, 0.5)
+    x = rng.normal(2, 4, 8)
+    calm = block(x)
+    loud = block.train().run(x).got
+    check.that(
+        isinstance(loud, torch.Tensor) and not torch.equal(loud, calm.got),
+        "after an evaluation nothing was dropped in training",
+    )
 
 
 @pytest.mark.contract

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.digits import keeps_digits
+
 
 def dials(gqa):
     """Weights by which four query heads on two key/value heads read a score off two features of the tokens.
@@ -303,6 +305,55 @@ def test_mask_counts_for_its_call_only(check, rng):
     gqa(rng.normal(2, 5, 8), mask=rng.keep(2, 5, 5))
     gqa(rng.normal(2, 5, 8), mask=rng.keep(2, 5, 5))
     gqa(rng.normal(2, 5, 8))
+
+
+@pytest.mark.precise
+@pytest.mark.derive("grad", "device", "contract")
+def test_faint_keys_with_loud_values(check, rng):
+    """A weight of 1e-250 is a weight: its value may be as large. In float64 all digits count."""
+    gqa = check.module(d_model=6, n_heads=2, n_kv_heads=1)
+    unit, nothing = torch.eye(6, dtype=torch.float64), torch.zeros(2, 6, dtype=torch.float64)
+    gqa.set(W_q__weight=torch.cat([unit[:1], nothing, unit[:1], nothing]), W_k__weight=torch.cat([unit[1:2], nothing]))
+    gqa.set(W_v__weight=unit[3:], W_o__weight=unit)
+    x = rng.normal(2, 5, 6)
+    x[..., 0], x[..., 1], x[:, 1, 1] = 2.0, 0.0, -500.0
+    x[:, 1, 3:] *= 1e250
+    gqa(x)
+    result = check.module(d_model=6, n_heads=2, n_kv_heads=1)(rng.normal(2, 5, 6))
+    check.that(keeps_digits(result), "numbers of float64 came back with the digits of a shorter type")
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device", "contract")
+def test_the_visible_score_is_the_lowest(check, rng):
+    """The only visible key matches worst of all: there is no room below it."""
+    gqa = dials(check.module(d_model=16, n_heads=4, n_kv_heads=2))
+    mask = torch.nn.functional.one_hot(rng.integers(0, 6, 2), 6).bool()[:, None]
+    x = tokens(rng, 2, 6)
+    x[..., 1] = torch.where(mask[:, 0], -(2.0**40), 0.0)
+    x[..., 2:4] = 0.0
+    gqa(x, mask=mask)
+
+
+@pytest.mark.derive("grad")
+def test_sizes_that_people_run(check, rng):
+    """Six hundred tokens, three hundred keys, wide heads and many of them: nothing changes with size."""
+    gqa = check.module(d_model=96, n_heads=12, n_kv_heads=4)
+    gqa(rng.normal(9, 9, 96), mask=rng.keep(9, 9))
+    wide = check.module(d_model=96, n_heads=1, n_kv_heads=1)
+    wide.set(W_q__weight=rng.normal(96, 96, scale=0.2), W_k__weight=rng.normal(96, 96, scale=0.2))
+    wide(rng.normal(2, 5, 96))
+    check.module(d_model=4, n_heads=1, n_kv_heads=1)(rng.normal(1, 600, 4, scale=2.0))
+
+
+@pytest.mark.derive("grad", "device", "contract")
+def test_weights_are_loaded_between_calls(check, rng):
+    """A step of an optimiser or a checkpoint changes the weights in place: the next call uses the new ones."""
+    gqa = check.module(d_model=8, n_heads=4, n_kv_heads=2)
+    x = rng.normal(2, 5, 8)
+    gqa(x)
+    gqa.set(W_q__weight=rng.normal(8, 8), W_k__weight=rng.normal(4, 8), W_v__weight=rng.normal(4, 8))
+    gqa(x)
 
 
 @pytest.mark.contract

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.digits import keeps_digits
+
 
 def sequences(rng, batch, n, m, width):
     """Draw queries, keys and values that have nothing in common."""
@@ -362,6 +364,51 @@ def test_future_leaves_no_trace(check, rng):
     check.that(
         torch.equal(before.got[:, :4], after.got[:, :4]), "earlier positions moved when only the last token changed"
     )
+
+
+@pytest.mark.precise
+@pytest.mark.derive("grad", "device", "contract")
+def test_faint_keys_with_loud_values(check, rng):
+    """A weight of 1e-250 is a weight: its value may be as large. In float64 all digits count."""
+    mha = bare(check.module(d_model=6, n_heads=2), 6)
+    q, k, v = sequences(rng, 2, 3, 5, 6)
+    q[..., ::3], k[..., ::3], k[:, 1, ::3] = 2.0, 0.0, -500.0
+    v[:, 1] *= 1e250
+    mha(q, k, v)
+    result = mha(*sequences(rng, 2, 3, 5, 6))
+    check.that(keeps_digits(result), "numbers of float64 came back with the digits of a shorter type")
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device", "contract")
+def test_the_visible_score_is_the_lowest(check, rng):
+    """The only visible key matches worst of all: there is no room below it."""
+    mha = bare(check.module(d_model=8, n_heads=2), 8)
+    mask = torch.nn.functional.one_hot(rng.integers(0, 6, 2), 6).bool()
+    mha(*low_scores(rng, mask, -(2.0**40), 0.0), mask=mask[:, None])
+
+
+@pytest.mark.derive("grad")
+def test_sizes_that_people_run(check, rng):
+    """Six hundred tokens, three hundred keys, wide heads and many of them: nothing changes with size."""
+    mha = check.module(d_model=96, n_heads=12)
+    mha(*sequences(rng, 1, 600, 5, 96))
+    mha(*sequences(rng, 1, 3, 300, 96))
+    mha(*sequences(rng, 9, 9, 9, 96), mask=rng.keep(9, 9))
+    wide = check.module(d_model=96, n_heads=1)
+    wide.set(W_q__weight=rng.normal(96, 96, scale=0.2), W_k__weight=rng.normal(96, 96, scale=0.2))
+    wide(*sequences(rng, 2, 3, 5, 96))
+
+
+@pytest.mark.derive("grad", "device", "contract")
+def test_weights_are_loaded_between_calls(check, rng):
+    """A step of an optimiser or a checkpoint changes the weights in place: the next call uses the new ones."""
+    mha = check.module(d_model=6, n_heads=2)
+    inputs = sequences(rng, 2, 3, 4, 6)
+    mha(*inputs)
+    names = ("W_q", "W_k", "W_v", "W_o")
+    mha.set(**{f"{name}__weight": rng.normal(6, 6, scale=0.7) for name in names})
+    mha(*inputs)
 
 
 @pytest.mark.contract

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.digits import keeps_digits
+
 
 def tensors(rng, *lead, n=3, m=5, d_k=4, d_v=6):
     """Draw queries, keys and values whose sizes all differ."""
@@ -273,6 +275,33 @@ def test_future_leaves_no_trace(check, rng):
     check.that(
         torch.equal(before.got[:, :4], after.got[:, :4]), "earlier positions moved when only the last token changed"
     )
+
+
+@pytest.mark.precise
+@pytest.mark.derive("grad", "device", "contract")
+def test_faint_keys_with_loud_values(check, rng):
+    """A weight of 1e-250 is a weight: its value may be as large. In float64 all digits count."""
+    q, k, v = tensors(rng, 2)
+    q[..., 0], k[..., 0], k[:, 1, 0] = 2.0, 0.0, -500.0
+    v[:, 1] *= 1e250
+    check(q, k, v)
+    result = check(*tensors(rng, 2))
+    check.that(keeps_digits(result), "numbers of float64 came back with the digits of a shorter type")
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device", "contract")
+def test_the_visible_score_is_the_lowest(check, rng):
+    """The only visible key matches worst of all: there is no room below it."""
+    mask = torch.nn.functional.one_hot(rng.integers(0, 6, 2), 6).bool()
+    check(*low_scores(rng, mask, -(2.0**40), 0.0), mask=mask[:, None])
+
+
+@pytest.mark.derive("grad")
+def test_sizes_that_people_run(check, rng):
+    """Six hundred tokens, three hundred keys, wide heads and many of them: nothing changes with size."""
+    check(*tensors(rng, 1, n=600, m=5))
+    check(*tensors(rng, 9, n=4, m=300, d_k=96))
 
 
 @pytest.mark.cost

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.digits import keeps_digits
+
 # Half precision is tried where scores are of moderate size, or exact: rounding of large ones is not the learner's.
 without_dtype = pytest.mark.derive("grad", "device", "contract")
 # At scores of a billion a gradient of 0 is the difference of two that the projections have made a billion times larger.
@@ -300,6 +302,52 @@ def test_weights_of_hidden_keys_are_zero(check, rng):
     mask = rng.keep(3, 6, 6)
     _, weights = attention(rng.normal(3, 6, 6), mask=mask)
     check.that((weights.got[~mask] == 0).all(), "a hidden key has a weight other than 0")
+
+
+@pytest.mark.precise
+@pytest.mark.derive("grad", "device", "contract")
+def test_faint_keys_with_loud_values(check, rng):
+    """A weight of 1e-250 is a weight: its value may be as large. In float64 all digits count."""
+    unit, nothing = torch.eye(5, dtype=torch.float64), torch.zeros(2, 5, dtype=torch.float64)
+    attention = check.module(d_model=5, d_k=3)
+    attention.set(W_q__weight=torch.cat([unit[:1], nothing]), W_k__weight=torch.cat([unit[1:2], nothing]))
+    attention.set(W_v__weight=unit[2:])
+    x = rng.normal(2, 4, 5)
+    x[..., 0], x[..., 1], x[:, 1, 1] = 2.0, 0.0, -500.0
+    x[:, 1, 2:] *= 1e250
+    attention(x)
+    result = check.module(d_model=5, d_k=3)(rng.normal(2, 4, 5))
+    check.that(keeps_digits(result), "numbers of float64 came back with the digits of a shorter type")
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device", "contract")
+def test_the_visible_score_is_the_lowest(check, rng):
+    """The only visible key matches worst of all: there is no room below it."""
+    attention = check.module(d_model=2, d_k=1)
+    attention.set(W_q__weight=torch.tensor([[1.0, 0.0]]), W_k__weight=torch.tensor([[0.0, 1.0]]))
+    mask = torch.nn.functional.one_hot(rng.integers(0, 6, 2), 6).bool()[:, None]
+    x = torch.stack([torch.ones(2, 6), torch.where(mask[:, 0], -(2.0**40), 0.0)], dim=-1).double()
+    attention(x, mask=mask)
+
+
+@pytest.mark.derive
+def test_sizes_that_people_run(check, rng):
+    """Six hundred tokens, three hundred keys, wide heads and many of them: nothing changes with size."""
+    attention = check.module(d_model=96, d_k=96, d_v=3)
+    attention.set(W_q__weight=rng.normal(96, 96, scale=0.2), W_k__weight=rng.normal(96, 96, scale=0.2))
+    attention(rng.normal(10, 9, 96), mask=rng.keep(9, 9))
+    check.module(d_model=4, d_k=4)(rng.normal(1, 600, 4, scale=2.0))
+
+
+@pytest.mark.derive("grad", "device", "contract")
+def test_weights_are_loaded_between_calls(check, rng):
+    """A step of an optimiser or a checkpoint changes the weights in place: the next call uses the new ones."""
+    attention = check.module(d_model=5, d_k=3)
+    x = rng.normal(2, 4, 5)
+    attention(x)
+    attention.set(W_q__weight=rng.normal(3, 5), W_k__weight=rng.normal(3, 5), W_v__weight=rng.normal(3, 5))
+    attention(x)
 
 
 @pytest.mark.contract

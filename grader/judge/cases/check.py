@@ -13,7 +13,7 @@ import torch
 
 from grader.judge.cases.modules import Entry, Module
 from grader.judge.cases.rng import Numbers
-from grader.judge.cases.variant import KnownResults, Variant, traced
+from grader.judge.cases.variant import KnownResults, Variant
 from grader.judge.contract import Grading
 from grader.judge.exchange import compare as comparison
 from grader.judge.exchange.arguments import cast, got, mine, size, want
@@ -36,7 +36,7 @@ from grader.judge.workers.pending import MustResubmit
 from grader.language import _
 from grader.sandbox.executor import RUN_BITS
 from grader.transport.callables import Step
-from grader.transport.wire import DeviceName, Packer, Tree, dtype_name, strings
+from grader.transport.wire import DeviceName, Packer, Tree, strings
 
 
 class Check:
@@ -65,6 +65,7 @@ class Check:
         self._number, self._known_results = number << RUN_BITS, known
         self.unbuilt: list[Module] = []
         self.agreements: list[Agreement] = []
+        self._loaded: dict[int, int] = {}
         self._expected: tuple[type[BaseException], ...] = ()
         self._judged = self._agreed = self._rolls = 0
 
@@ -199,18 +200,9 @@ class Check:
         header = header | {"seed": header["seed"] + self._rolls}
         answers = {key: cast(mine(tree), self.variant.dtype) for key, tree in trees.items()}
         packer = Packer()
-        packed = (
-            header
-            | {key: packer.pack(tree) for key, tree in answers.items()}
-            | {"through": None, "key": self._next_number()}
-        )
-        packed |= {
-            "dtype": dtype_name(self.variant.dtype),
-            "device": self.variant.device,
-            "trace": traced(self.variant, self.grading.kata.bounds, self.grading.seed + (self._number >> RUN_BITS)),
-            "inputs": self.variant.watches_inputs,
-            "cost": self.variant.cost,
-        }
+        trees_packed = {key: packer.pack(tree) for key, tree in answers.items()}
+        packed = header | trees_packed | {"through": None, "key": self._next_number()}
+        packed |= self.variant.header(self.grading.kata.bounds, self.grading.seed + (self._number >> RUN_BITS))
         exchange = Exchange(header, trees, call, names, compared, packed["key"], size(answers.get("args")))
         self.exchanges.append(exchange)
         exchange.sent = (packed, packer.tensors)
@@ -364,11 +356,19 @@ class Check:
         }
         if exchange.header["op"] == "build":
             reference.build(exchange.header, trees["args"], trees["kwargs"], trees["state"])
+            self._loaded[exchange.header["handle"]] = exchange.key
             return None, {}
-        if handle is not None and not reference.has(handle):
-            builds = [e for e in self.exchanges if e.header["op"] == "build" and e.header["handle"] == handle]
-            self.reference(builds[-1])
+        if handle is not None:
+            self._build_reference(exchange, handle)
         return reference.call(exchange.header, trees["args"], trees["kwargs"], through)
+
+    def _build_reference(self, exchange: Exchange, handle: int) -> None:
+        """Have the reference's module as it was for this call: parameters may be loaded again between calls."""
+        builds = [e for e in self.exchanges if e.header["op"] == "build" and e.header["handle"] == handle]
+        build = next(e for e in reversed(builds) if e.key < exchange.key)
+        changed = len(builds) > 1 and self._loaded.get(handle) != build.key
+        if changed or not self.grading.reference.has(handle):
+            self.reference(build)
 
     def _expect(self, exchange: Exchange) -> None:
         """Inside ``raises``: the answer must raise, and so does the reference, or the case is wrong."""

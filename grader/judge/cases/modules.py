@@ -72,7 +72,7 @@ class Module:
         self._text = f"{signature.name}({described(args, kwargs, ())})"
         initial = check.grading.initial_parameters(signature, args, kwargs)
         self._state = {name: check.numbers.weights_like(value) for name, value in initial.items()}
-        self._built = False
+        self._built = self._was_built = False
         check.unbuilt.append(self)
         if check.expects_an_error:
             self.build()
@@ -168,8 +168,9 @@ class Module:
         args, kwargs = self._arguments
         header = {
             **{"op": "build", "entry": self._signature.name, "handle": self._handle, "train": self._training},
-            **{"wants_module": self._signature.is_module, "seed": SEED_OF_CALLS},
+            **{"wants_module": self._signature.is_module, "seed": SEED_OF_CALLS, "again": self._was_built},
         }
+        self._was_built = True
         self._check.ask(header, {"args": args, "kwargs": kwargs, "state": self._state}, self._text, (), compared=True)
 
     def _call(self, method: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, compared: bool) -> Result:

@@ -8,7 +8,10 @@ from typing import Any, Final, Protocol
 
 import torch
 
-from grader.transport.wire import Tree
+from grader.transport.wire import Tree, dtype_name
+
+TRACED: Final = 3
+"""One in so many runs of a derived variant is traced: that costs as much again as half of a call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +25,8 @@ class Variant:
     device: str = "cpu"
     trace: bool = False
     cost: bool = False
+    recording: str = ""
+    """Whether graph and gradients are out of the question: "", "no_grad" or "inference_mode"."""
     compares_values: bool = True
     derived: bool = False
 
@@ -30,19 +35,25 @@ class Variant:
         """Whether it looks for changed inputs: what is derived leaves that to the traced run of the same case."""
         return self.trace or not self.derived
 
+    def header(self, bounds: dict[str, Any], number: int) -> dict[str, Any]:
+        """Return what an operation says of the way in which it runs; ``number``: of its run, with the seed in it."""
+        return {
+            "dtype": dtype_name(self.dtype),
+            "device": self.device,
+            "trace": self._traced(bounds, number),
+            "inputs": self.watches_inputs,
+            "cost": self.cost,
+            "recording": self.recording,
+        }
 
-TRACED: Final = 3
-"""One in so many runs of a derived variant is traced: that costs as much again as half of a call."""
+    def _traced(self, bounds: dict[str, Any], number: int) -> dict[str, Any] | None:
+        """Return what must not be called, where a run is traced: of other variants than the contract's one in three.
 
-
-def traced(variant: Variant, bounds: dict[str, Any], number: int) -> dict[str, Any] | None:
-    """Return what must not be called, where a run is traced: of other variants than the contract's one in three.
-
-    Which ones depends on the seed that is in the ``number``, so that no answer can know.
-    """
-    if variant.trace:
-        return bounds
-    return bounds | {"frames": False} if number % TRACED == 0 else None
+        Which ones depends on the seed, so that no answer can know.
+        """
+        if self.trace:
+            return bounds
+        return bounds | {"frames": False} if number % TRACED == 0 else None
 
 
 @cache

@@ -141,9 +141,14 @@ def _call_lines(check: Check, exchange: Exchange) -> list[str]:
     if header.get("unroll"):
         lines += _unrolled_lines(given, *header["unroll"])
     else:
-        lines += ["", f"got = {called}({', '.join(given)})  # a good line for a breakpoint"]
+        line = f"got = {called}({', '.join(given)})  # a good line for a breakpoint"
+        lines += ["", *_recorded(line, check.variant.recording)]
     lines += ['print("got", got, sep="\\n")']
     return lines + _expectation(check, exchange, set(written.values()))
+
+
+def _recorded(line: str, recording: str) -> list[str]:
+    return [f"with torch.{recording}():", f"    {line}"] if recording else [line]
 
 
 def _unrolled_lines(given: list[str], start: str, count: int, branches: int) -> list[str]:
