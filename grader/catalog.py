@@ -84,8 +84,8 @@ class Kata:
         return _text(self.folder / "talk.md")
 
     def reference(self) -> str:
-        """Return the model answer, behind that to the kata that it continues. Raises BadKataFile, which names the file."""
-        return self._reference(())
+        """Return the model answer, behind that to the kata that it continues. Raises BadKataFile."""
+        return _reference(self)
 
     def reference_place(self, line: int) -> str:
         """Return file and line of where a line of the model answer is written."""
@@ -93,21 +93,6 @@ class Kata:
         if line > whole - own:
             return f"reference.py:{line - (whole - own)}"
         return f"line {line} of the reference, which is written in solutions/{self.continues}/reference.py"
-
-    def _reference(self, later: tuple[str, ...]) -> str:
-        text = _text(self.solution / "reference.py")
-        if not self.continues:
-            return text
-        from grader import continued  # noqa: PLC0415 - parses Python: for the few that continue another one
-
-        if self.continues in (*later, self.id):
-            raise BadKataFile(self.folder / "kata.toml", "continues", f"{self.continues} continues this kata in turn")
-        earlier = _load(self.folder.parent / self.continues, self.solution.parent / self.continues)
-        before = earlier._reference((*later, self.id))
-        try:
-            return continued.behind(before, text, filename(earlier.id).removesuffix(".py"))
-        except SyntaxError as error:
-            raise BadKataFile(self.solution / "reference.py", f"line {error.lineno}", error.msg) from error
 
     def _translated(self, stem: str, lang: str) -> Path:
         path = self.folder / f"{stem}.{lang}.md"
@@ -242,6 +227,22 @@ def _load(folder: Path, solution: Path) -> Kata:
     )
     table.refuse_the_rest()
     return kata
+
+
+def _reference(kata: Kata, later: tuple[str, ...] = ()) -> str:
+    text = _text(kata.solution / "reference.py")
+    if not kata.continues:
+        return text
+    from grader import continued  # noqa: PLC0415 - parses Python: for the few that continue another one
+
+    if kata.continues in (*later, kata.id):
+        raise BadKataFile(kata.folder / "kata.toml", "continues", f"{kata.continues} continues this kata in turn")
+    earlier = _load(kata.folder.parent / kata.continues, kata.solution.parent / kata.continues)
+    before = _reference(earlier, (*later, kata.id))
+    try:
+        return continued.behind(before, text, earlier.filename.removesuffix(".py"))
+    except SyntaxError as error:
+        raise BadKataFile(kata.solution / "reference.py", f"line {error.lineno}", error.msg) from error
 
 
 def _is_dotted(name: str) -> bool:

@@ -12,14 +12,16 @@ from grader.continued import behind
 from grader.errors import BadKataFile
 
 EARLIER = '"""Twice."""\n\nimport torch\n\nPair = tuple\n\n\ndef twice(x):\n    return torch.add(x, x)\n'
-LATER = '"""Four times."""\n\nimport math\n\nimport torch\nfrom twice import twice\n\n\ndef four(x):\n    return twice(twice(x))\n'
+LATER = '"""Four times."""\n\nimport math\n\nimport torch\nfrom twice import twice\n\n\n'
+LATER += "def four(x):\n    return twice(twice(x))\n"
 CONTINUED = [kata for kata in catalog.katas().values() if kata.continues]
 
 
 def test_both_stand_in_one_file():
     """The docstring is the later one's, each import stands once, above, and none of the earlier kata's names."""
     assert behind(EARLIER, LATER, "twice") == (
-        '"""Four times."""\n\nimport torch\nimport math\n\nPair = tuple\n\n\ndef twice(x):\n    return torch.add(x, x)\n'
+        '"""Four times."""\n\nimport torch\nimport math\n\nPair = tuple\n\n\n'
+        "def twice(x):\n    return torch.add(x, x)\n"
         "\n\ndef four(x):\n    return twice(twice(x))\n"
     )
 
