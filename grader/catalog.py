@@ -153,6 +153,11 @@ def katas() -> dict[str, Kata]:
     return dict(_katas(content_root()))
 
 
+def reread() -> None:
+    """Forget what was read: a kata was written."""
+    _katas.cache_clear()
+
+
 def find(name: str) -> Kata:
     """Return the kata of this name; `Masked_Softmax` and `masked_softmax.py` are understood too.
 

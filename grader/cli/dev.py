@@ -1,4 +1,4 @@
-"""For authors of katas: dev check."""
+"""For authors of katas: dev new, dev check."""
 
 import re
 import sys
@@ -15,7 +15,12 @@ from grader.errors import UsageError
 from grader.language import _
 
 
-@click.group("dev", cls=SpokenGroup, short_help="For authors of katas.", epilog=examples("kata dev check mha"))
+@click.group(
+    "dev",
+    cls=SpokenGroup,
+    short_help="For authors of katas.",
+    epilog=examples("kata dev new rms-norm", "kata dev check mha"),
+)
 def dev_command() -> None:
     """Tools for writing katas; docs/writing-a-kata.md says how they are made."""
 
@@ -56,6 +61,28 @@ def check_command(app: App, kata: str | None, every: bool, seeds: int) -> None:
         _write("katas", check.course(chosen))
     if any(one.problems for one in scores):
         raise click.exceptions.Exit(1)
+
+
+@dev_command.command(
+    "new",
+    cls=KataCommand,
+    short_help="Write the files of a new kata.",
+    epilog=examples("kata dev new rms-norm", 'kata dev new rms-norm --title "RMS normalisation" --track 4'),
+)
+@click.argument("kata")
+@click.option("--title", help="Its title in English; that of the id where it is left out.")
+@click.option("--track", type=click.IntRange(1, max(catalog.TRACKS)), default=1, show_default=True, help="Its track.")
+def new_command(kata: str, title: str | None, track: int) -> None:
+    """Write all files of a new KATA, with what is left to do in them as TODO.
+
+    `kata dev check` tells, file by file, what that is; nothing else has to be edited.
+    """
+    from grader.dev import check, new  # noqa: PLC0415 - after the arguments are known to be right
+
+    for path in new.write(kata, title or kata.replace("-", " ").capitalize(), track):
+        click.echo(path.relative_to(catalog.content_root()))
+    _write("katas", check.course(catalog.katas().values()))
+    click.echo(_("`kata dev check {kata}` tells what is left to do.").format(kata=kata))
 
 
 def _tell(kata: str, step: str = "") -> None:

@@ -112,10 +112,10 @@ def _mistake(file: Path, number: int, entry: dict[str, Any]) -> Mistake:
             or not all(isinstance(v, str) for v in edit.values())
         ):
             raise BadKataFile(file, f"{where}.edits", "each edit has the two texts find and replace")
+    texts = _texts_of(file, where, entry)
     hint = entry.get("hint", 0)
     if type(hint) is not int or hint < 0:
         raise BadKataFile(file, f"{where}.hint", "must be the number of a rung of the hints")
-    texts = _texts_of(file, where, entry)
     if unknown := set(entry) - {"id", "family", "edits", "same_as", "hint", *TEXTS}:
         raise BadKataFile(file, f"{where}.{min(unknown)}", "is not a key of a mistake")
     return Mistake(
