@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from grader.dev.files import MISTAKES_OF_CORE_KATAS
 from tests.conftest import ROOT, RealTool
 
 NEEDED = ("rms-norm", "layer-norm", "add-norm")
 
 
-@pytest.fixture
-def author(fresh_python: Callable[[], Path], borrow: Callable[[Path], Path], tmp_path: Path) -> RealTool:
-    """The tool beside a small course."""
+@pytest.fixture(scope="module")
+def python_with_small_course(fresh_python: Callable[[], Path], borrow: Callable[[Path], Path]) -> Path:
+    """The interpreter of an environment with three katas of the course."""
     python = fresh_python()
     package = borrow(python) / "grader"
     shutil.copytree(ROOT / "grader", package, ignore=shutil.ignore_patterns("__pycache__", "bundled"))
@@ -25,7 +26,13 @@ def author(fresh_python: Callable[[], Path], borrow: Callable[[Path], Path], tmp
     shutil.copy(ROOT / "solutions" / "shared_mistakes.toml", package / "bundled" / "solutions")
     readme = "# Course\n<!-- katas:begin -->\n<!-- katas:end -->\n"
     (package / "bundled" / "README.md").write_text(readme)
-    tool = RealTool(python, tmp_path)
+    return python
+
+
+@pytest.fixture
+def author(python_with_small_course: Path, tmp_path: Path) -> RealTool:
+    """The tool beside that course, in an empty folder."""
+    tool = RealTool(python_with_small_course, tmp_path)
     tool.scratch.mkdir()
     return tool
 
@@ -40,6 +47,8 @@ def fill_in(course: Path) -> None:
     """Write what an author would: the texts of a kata of the same entry, under the new name."""
     for kind, where in (("katas", ROOT / "katas"), ("solutions", ROOT / "solutions")):
         shutil.copytree(where / "rms-norm", course / kind / "root-mean", dirs_exist_ok=True)
+    bank = course / "solutions" / "root-mean" / "mistakes.toml"
+    bank.write_text("[[mistake]]".join(bank.read_text().split("[[mistake]]")[: MISTAKES_OF_CORE_KATAS + 1]))
     answers = course / "tests" / "answers" / "root-mean"
     shutil.rmtree(answers)
     for kind in ("correct", "wrong"):
@@ -50,6 +59,24 @@ def fill_in(course: Path) -> None:
     test.write_text(test.read_text().replace("TODO: ", ""))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["Root_Mean"], "is no kata id"),
+        (["class"], "is no kata id"),
+        (["rms-norm"], "is there already"),
+        (["root-mean", "--title", 'a "b"'], "has a quotation mark"),
+        (["root-mean", "--track", "9"], "9"),
+    ],
+)
+def test_what_cannot_be_written_is_told(author: RealTool, arguments: list[str], says: str) -> None:
+    """No file is touched, and the sentence names what is wrong."""
+    before = sorted(place(author).rglob("*"))
+    assert says in author("dev", "new", *arguments, code=2).stderr
+    assert sorted(place(author).rglob("*")) == before
+
+
+@pytest.mark.timeout(300)  # grades some twenty answers
 def test_a_new_kata(author: RealTool) -> None:
     """What `dev new` writes parses, is listed, and is walked through by `dev check`, which accepts it filled in."""
     told = author("dev", "new", "root-mean", "--title", "RMS normalisation", "--track", "4").stdout
@@ -68,20 +95,3 @@ def test_a_new_kata(author: RealTool) -> None:
     accepted = author("dev", "check", "root-mean", "--seeds", "1").stdout
     assert "left to do" not in accepted
     assert "| `root-mean` | " in accepted
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["Root_Mean"], "is no kata id"),
-        (["class"], "is no kata id"),
-        (["rms-norm"], "is there already"),
-        (["root-mean", "--title", 'a "b"'], "has a quotation mark"),
-        (["root-mean", "--track", "9"], "9"),
-    ],
-)
-def test_what_cannot_be_written_is_told(author: RealTool, arguments: list[str], says: str) -> None:
-    """No file is touched, and the sentence names what is wrong."""
-    before = sorted(place(author).rglob("*"))
-    assert says in author("dev", "new", *arguments, code=2).stderr
-    assert sorted(place(author).rglob("*")) == before
