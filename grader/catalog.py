@@ -84,8 +84,15 @@ class Kata:
         return _text(self.folder / "talk.md")
 
     def reference(self) -> str:
-        """Return the model answer."""
-        return _text(self.solution / "reference.py")
+        """Return the model answer, behind that to the kata that it continues. Raises BadKataFile."""
+        return _reference(self)
+
+    def reference_place(self, line: int) -> str:
+        """Return file and line of where a line of the model answer is written."""
+        own, whole = (len(text.splitlines()) for text in (_text(self.solution / "reference.py"), self.reference()))
+        if line > whole - own:
+            return f"reference.py:{line - (whole - own)}"
+        return f"line {line} of the reference, which is written in solutions/{self.continues}/reference.py"
 
     def _translated(self, stem: str, lang: str) -> Path:
         path = self.folder / f"{stem}.{lang}.md"
@@ -144,6 +151,11 @@ def katas() -> dict[str, Kata]:
     Raises BadKataFile, which names file and key, for a kata.toml that breaks the rules.
     """
     return dict(_katas(content_root()))
+
+
+def reread() -> None:
+    """Forget what was read: a kata was written."""
+    _katas.cache_clear()
 
 
 def find(name: str) -> Kata:
@@ -220,6 +232,22 @@ def _load(folder: Path, solution: Path) -> Kata:
     )
     table.refuse_the_rest()
     return kata
+
+
+def _reference(kata: Kata, later: tuple[str, ...] = ()) -> str:
+    text = _text(kata.solution / "reference.py")
+    if not kata.continues:
+        return text
+    from grader import continued  # noqa: PLC0415 - parses Python: for the few that continue another one
+
+    if kata.continues in (*later, kata.id):
+        raise BadKataFile(kata.folder / "kata.toml", "continues", f"{kata.continues} continues this kata in turn")
+    earlier = _load(kata.folder.parent / kata.continues, kata.solution.parent / kata.continues)
+    before = _reference(earlier, (*later, kata.id))
+    try:
+        return continued.behind(before, text, earlier.filename.removesuffix(".py"))
+    except SyntaxError as error:
+        raise BadKataFile(kata.solution / "reference.py", f"line {error.lineno}", error.msg) from error
 
 
 def _is_dotted(name: str) -> bool:

@@ -13,6 +13,7 @@ from grader.judge.contract import SEED_OF_CALLS
 from grader.judge.explain.mistakes import load
 from grader.kit import corpus
 from grader.sandbox.training import NoLossError, train
+from tests import references
 
 TRAINED = ("translate", "translate-rnn")
 ONE_CASE = "learns to translate"
@@ -79,7 +80,7 @@ def test_what_the_reference_reaches(kata: str) -> None:
     cases = runpy.run_path(str(found.solution / "cases.py"))
     pairs = cases["CORPUS"]
     torch.default_generator.manual_seed(SEED_OF_CALLS)
-    translator = runpy.run_path(str(found.solution / "reference.py"))["Translator"]
+    translator = references.reference(kata).Translator
     model = translator(len(pairs.source_words), len(pairs.target_words), *cases["SIZES"]).double()
     order = pairs.batches(cases["STEPS"], cases["BATCH"])
     rates = corpus.rates(cases["STEPS"], cases["RATE"])

@@ -1,4 +1,4 @@
-"""For authors of katas and of the tool: dev check, dev house."""
+"""For authors of katas and of the tool: dev new, dev check, dev house."""
 
 import json
 import re
@@ -16,7 +16,12 @@ from grader.errors import UsageError
 from grader.language import _
 
 
-@click.group("dev", cls=SpokenGroup, short_help="For authors of katas.", epilog=examples("kata dev check mha"))
+@click.group(
+    "dev",
+    cls=SpokenGroup,
+    short_help="For authors of katas.",
+    epilog=examples("kata dev new rms-norm", "kata dev check mha"),
+)
 def dev_command() -> None:
     """Tools for writing katas; docs/writing-a-kata.md says how they are made."""
 
@@ -72,6 +77,28 @@ def house_command(as_json: bool) -> None:
 
     rows = house.measured()
     click.echo(json.dumps(house.document(rows), indent=2) if as_json else house.table(rows))
+
+
+@dev_command.command(
+    "new",
+    cls=KataCommand,
+    short_help="Write the files of a new kata.",
+    epilog=examples("kata dev new rms-norm", 'kata dev new rms-norm --title "RMS normalisation" --track 4'),
+)
+@click.argument("kata")
+@click.option("--title", help="Its title in English; that of the id where it is left out.")
+@click.option("--track", type=click.IntRange(1, max(catalog.TRACKS)), default=1, show_default=True, help="Its track.")
+def new_command(kata: str, title: str | None, track: int) -> None:
+    """Write all files of a new KATA, with what is left to do in them as TODO.
+
+    `kata dev check` tells, file by file, what that is; nothing else has to be edited.
+    """
+    from grader.dev import check, new  # noqa: PLC0415 - after the arguments are known to be right
+
+    for path in new.write(kata, title or kata.replace("-", " ").capitalize(), track):
+        click.echo(path.relative_to(catalog.content_root()))
+    _write("katas", check.course(catalog.katas().values()))
+    click.echo(_("`kata dev check {kata}` tells what is left to do.").format(kata=kata))
 
 
 def _tell(kata: str, step: str = "") -> None:

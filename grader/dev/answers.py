@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
 from grader import catalog
 from grader.catalog import Kata
+from grader.dev.edited import text_of
 from grader.errors import BadKataFile
 from grader.judge.explain.mistakes import load
 
@@ -51,15 +53,25 @@ def known_answers(kata: Kata) -> Iterator[Known]:
         except ValueError as error:
             raise BadKataFile(kata.solution / "mistakes.toml", mistake.id, str(error)) from error
         yield Known(kata.id, "mistake", mistake.id, source, mistake.family, mistake.id)
-    for path in sorted((tests_folder() / kata.id / "correct").glob("*.py")):
-        yield Known(kata.id, "correct", path.stem, path.read_text(encoding="utf-8"))
-    for path in sorted((tests_folder() / kata.id / "wrong").glob("*.py")):
+    for path in _kept(kata, "correct"):
+        yield Known(kata.id, "correct", path.stem, text_of(path, tests_folder()))
+    for path in _kept(kata, "wrong"):
         yield _wrong(kata, path)
+
+
+def _kept(kata: Kata, kind: str) -> list[Path]:
+    """Return the files of answers of a kind: whole ones, and edits of others. Raises BadKataFile for one kept twice."""
+    folder = tests_folder() / kata.id / kind
+    found = sorted([*folder.glob("*.py"), *folder.glob("*.diff")], key=lambda path: path.stem)
+    for first, second in pairwise(found):
+        if first.stem == second.stem:
+            raise BadKataFile(first, "", f"and {second.name} are one answer: drop one of them")
+    return found
 
 
 def _wrong(kata: Kata, path: Path) -> Known:
     """Read a wrong answer; its first two lines say which family must reject it and which mistake it is."""
-    source = path.read_text(encoding="utf-8")
+    source = text_of(path, tests_folder())
     head = [line.removeprefix("# ").partition(": ") for line in source.splitlines()[:2]]
     fields = {key: value.strip() for key, _, value in head}
     if fields.get("family") not in catalog.FAMILIES or "mistake" not in fields:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from grader.catalog import FAMILIES, TRACKS, Kata
 from grader.client.session import Request, Session
-from grader.dev import files
+from grader.dev import files, new
 from grader.dev.answers import Known, known_answers
 from grader.judge.failure import NOTHING_WRITTEN
 
@@ -52,6 +52,9 @@ def check(kata: Kata, session: Session, seeds: int = SEEDS, on_step: Callable[[s
 
     score = Score(kata.id)
     on_step("files")
+    score.problems += new.left_to_do(kata)
+    if score.problems:
+        return score
     score.problems += [*files.problems(kata), *byhand.problems(kata), *shapes.problems(kata)]
     for known in known_answers(kata):
         for seed in range(seeds if known.kind == "reference" else 1):

@@ -26,7 +26,7 @@ import tokenize
 import types
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import torch
@@ -49,7 +49,7 @@ Sizes = dict[str, int | Shape]
 
 def problems(kata: Kata) -> Iterator[str]:
     """Yield what is wrong with the shape comments of a kata's reference, a sentence each."""
-    comments = read(kata.reference())
+    comments = [replace(comment, place=kata.reference_place(comment.line)) for comment in read(kata.reference())]
     yield from (f"{comment}: {comment.unusable}" for comment in comments if comment.unusable)
     watchable = [comment for comment in comments if not comment.unusable]
     if watchable:
@@ -73,9 +73,11 @@ class Comment:
     lines: range = range(0)
     targets: tuple[str, ...] = ()
     unusable: str = ""
+    place: str = ""
+    """Where it is written, when that is not the same line of `reference.py`."""
 
     def __str__(self) -> str:
-        return f"reference.py:{self.line}: `# {self.text}`"
+        return f"{self.place or f'reference.py:{self.line}'}: `# {self.text}`"
 
 
 def read(source: str) -> list[Comment]:

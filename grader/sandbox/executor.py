@@ -22,8 +22,11 @@ from grader.transport.wire import Heap, Unpacker, WireError, dtype_named
 
 MODULE_NAME: Final = "kata_answer"
 MOST_PARAMETERS: Final = 200
-NUMBERS_IN_FRONT: Final = 3
-"""Arguments of the runs without gradients begin there in their memory: a slice is as good as a copy."""
+NUMBERS_IN_FRONT: Final = 8
+"""Arguments of the runs without gradients begin there in their memory: a slice is as good as a copy.
+
+An even number: pairs of numbers are looked at as complex ones.
+"""
 RUN_BITS: Final = 10
 """Modules and results are numbered within the run of a case: these bits are theirs, the others are the run's."""
 

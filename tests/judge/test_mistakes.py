@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
+from collections import Counter
+
 import pytest
 
+from grader import catalog
 from grader.errors import BadKataFile
-from grader.judge.explain.mistakes import load
+from grader.judge.explain.mistakes import load, shared
 
 GOOD = """
 [[mistake]]
@@ -74,3 +78,62 @@ def test_no_bank(make_kata) -> None:
     (kata.solution / "mistakes.toml").unlink()
     with pytest.raises(BadKataFile):
         load(kata)
+
+
+SHARED = """
+[many]
+title = { en = "too many", zh = "太多" }
+explain = { en = "More than two.", zh = "多于两个。" }
+nudge = { en = "how many?", zh = "有几个呢" }
+"""
+SHARING = GOOD[: GOOD.index("title")] + 'same_as = "many"\n'
+
+
+@pytest.fixture
+def sharing(make_kata):
+    """A function that reads a bank beside shared texts."""
+
+    def read(bank: str, texts: str):
+        kata = make_kata(mistakes=bank)
+        (kata.solution.parent / "shared_mistakes.toml").write_text(texts)
+        return load(kata)
+
+    return read
+
+
+def test_texts_can_be_shared(sharing) -> None:
+    """What several banks say in the same words stands in one place, in both languages."""
+    (mistake,) = sharing(SHARING, SHARED)
+    assert (mistake.title["zh"], mistake.explain["en"], mistake.nudge["en"]) == ("太多", "More than two.", "how many?")
+
+
+@pytest.mark.parametrize(
+    ("bank", "texts", "file", "says"),
+    [
+        (SHARING.replace('"many"', '"few"'), SHARED, "/mistakes.toml", "trebled.same_as: 'few' is no name in shared"),
+        (SHARING.replace('"many"', "3"), SHARED, "/mistakes.toml", "trebled.same_as: 3 is no name in shared"),
+        (GOOD + 'same_as = "many"', SHARED, "/mistakes.toml", "trebled.explain: stands beside same_as"),
+        (SHARING, SHARED.replace("nudge", "hint"), "/shared_mistakes.toml", "many: must have title, explain, nudge"),
+        (SHARING, SHARED.replace(', zh = "太多"', ""), "/shared_mistakes.toml", "many.title: needs a text in en and"),
+        (SHARING, "[many", "/shared_mistakes.toml", "Expected ']'"),
+    ],
+)
+def test_errors_of_shared_texts(sharing, bank: str, texts: str, file: str, says: str) -> None:
+    """An error names the file that has to be changed, and the key."""
+    with pytest.raises(BadKataFile) as raised:
+        sharing(bank, texts)
+    found = raised.value.in_one_line()
+    assert file in found
+    assert says in found
+
+
+def test_no_two_mistakes_say_the_same() -> None:
+    """Words that a second bank needs are moved to the shared ones; and what is shared, two banks say at least."""
+    banks = [
+        tomllib.loads((kata.solution / "mistakes.toml").read_text())["mistake"] for kata in catalog.katas().values()
+    ]
+    own = [str([m["title"], m["explain"], m["nudge"]]) for bank in banks for m in bank if "same_as" not in m]
+    used = Counter(m["same_as"] for bank in banks for m in bank if "same_as" in m)
+    assert [text for text, times in Counter(own).items() if times > 1] == []
+    assert set(used) == set(shared(catalog.content_root() / "solutions" / "shared_mistakes.toml"))
+    assert min(used.values()) > 1

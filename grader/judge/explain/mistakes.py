@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from grader.catalog import FAMILIES, Kata
 from grader.errors import BadKataFile
 
 Texts = dict[str, str]
+
+SHARED: Final = "shared_mistakes.toml"
+"""Beside the folders of the solutions: texts that several banks have in common."""
+TEXTS: Final = ("title", "explain", "nudge")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +45,54 @@ class Mistake:
 def load(kata: Kata) -> list[Mistake]:
     """Read the bank of a kata. Raises BadKataFile, which names file and entry."""
     file = kata.solution / "mistakes.toml"
-    try:
-        entries = tomllib.loads(file.read_text(encoding="utf-8")).get("mistake", [])
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadKataFile(file, "", str(error)) from error
+    entries = _toml(file).get("mistake", [])
     mistakes = [_mistake(file, number, entry) for number, entry in enumerate(entries, 1)]
     ids = [mistake.id for mistake in mistakes]
     for name in ids:
         if ids.count(name) > 1:
             raise BadKataFile(file, name, "stands there twice")
     return mistakes
+
+
+def _toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadKataFile(file, "", str(error)) from error
+
+
+@cache
+def shared(file: Path) -> Mapping[str, dict[str, Texts]]:
+    """Return the texts that several banks have in common, by name. Raises BadKataFile, which names file and key."""
+    entries = _toml(file)
+    for name, entry in entries.items():
+        if not isinstance(entry, dict) or set(entry) != set(TEXTS):
+            raise BadKataFile(file, name, f"must have {', '.join(TEXTS)}, each in en and in zh, and nothing else")
+        for key in TEXTS:
+            _texts(file, f"{name}.{key}", entry[key])
+    return entries
+
+
+def _texts(file: Path, where: str, texts: object) -> Texts:
+    if (
+        not isinstance(texts, dict)
+        or set(texts) != {"en", "zh"}
+        or not all(isinstance(text, str) and text.strip() for text in texts.values())
+    ):
+        raise BadKataFile(file, where, "needs a text in en and in zh")
+    return texts
+
+
+def _texts_of(file: Path, where: str, entry: dict[str, Any]) -> dict[str, Texts]:
+    """Return title, explanation and nudge of an entry: its own, or those that it shares with others."""
+    if "same_as" not in entry:
+        return {key: _texts(file, f"{where}.{key}", entry.get(key)) for key in TEXTS}
+    if own := set(TEXTS) & set(entry):
+        raise BadKataFile(file, f"{where}.{min(own)}", "stands beside same_as, which stands for all three texts")
+    common = shared(file.parent.parent / SHARED)
+    if not isinstance(entry["same_as"], str) or entry["same_as"] not in common:
+        raise BadKataFile(file, f"{where}.same_as", f"{entry['same_as']!r} is no name in {SHARED}")
+    return common[entry["same_as"]]
 
 
 def _mistake(file: Path, number: int, entry: dict[str, Any]) -> Mistake:
@@ -68,26 +112,16 @@ def _mistake(file: Path, number: int, entry: dict[str, Any]) -> Mistake:
             or not all(isinstance(v, str) for v in edit.values())
         ):
             raise BadKataFile(file, f"{where}.edits", "each edit has the two texts find and replace")
-    for key in ("title", "explain", "nudge"):
-        texts = entry.get(key)
-        if (
-            not isinstance(texts, dict)
-            or set(texts) != {"en", "zh"}
-            or not all(isinstance(t, str) and t.strip() for t in texts.values())
-        ):
-            raise BadKataFile(file, f"{where}.{key}", "needs a text in en and in zh")
+    texts = _texts_of(file, where, entry)
     hint = entry.get("hint", 0)
     if type(hint) is not int or hint < 0:
         raise BadKataFile(file, f"{where}.hint", "must be the number of a rung of the hints")
-    unknown = set(entry) - {"id", "family", "edits", "title", "explain", "nudge", "hint"}
-    if unknown:
+    if unknown := set(entry) - {"id", "family", "edits", "same_as", "hint", *TEXTS}:
         raise BadKataFile(file, f"{where}.{min(unknown)}", "is not a key of a mistake")
     return Mistake(
-        name,
-        entry["family"],
-        tuple((e["find"], e["replace"]) for e in edits),
-        entry["title"],
-        entry["explain"],
-        entry["nudge"],
-        hint,
+        id=name,
+        family=entry["family"],
+        edits=tuple((edit["find"], edit["replace"]) for edit in edits),
+        hint=hint,
+        **texts,
     )
