@@ -51,8 +51,8 @@ def print_page(target: Console, text: str) -> None:
 
 def joined(text: str) -> str:
     """Return Markdown without the line breaks inside its paragraphs that would become spaces between Chinese words."""
-    parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
-    return "".join(part if part.startswith("```") else _INNER_BREAK.sub("", part) for part in parts)
+    parts = re.split(r"(^```.*?^```$|^#[^\n]*\n)", text, flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if part.startswith(("```", "#")) else _INNER_BREAK.sub("", part) for part in parts)
 
 
 class Broken(Text):

@@ -79,6 +79,20 @@ def told(rng, bos, eos, vocab, first, second=None, third=None):
 
 
 @plain
+def test_by_hand(check):
+    """The example of the brief: the best first token is not that of the best pair."""
+    first, after_1, after_2 = (
+        torch.tensor(p, dtype=torch.float64).log().clamp(min=-100.0)
+        for p in ([0.0, 0.6, 0.4, 0.0], [0.0, 0.5, 0.5, 0.0], [0.0, 0.1, 0.0, 0.9])
+    )
+    table = torch.zeros(4, 4, 4, dtype=torch.float64)
+    table[0, 0], table[1, 1], table[1, 2] = first, after_1 - first, after_2 - first
+    check(check.step(table), bos=0, eos=3, beam=1, max_len=2)
+    check(check.step(table), bos=0, eos=3, beam=2, max_len=2)
+    check(check.step(table), bos=0, eos=3, beam=2, max_len=1)
+
+
+@plain
 def test_one_token(check, rng):
     """The shortest sequence: the most probable token and its log-probability."""
     for beam in (1, 3):
@@ -314,11 +328,11 @@ def test_nearly_equal_scores(check, rng):
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("boost", [NEVER, 3.0])
-def test_a_large_vocabulary(check, rng, boost):
+@pytest.mark.parametrize(("beam", "boost"), [(3, NEVER), (3, 3.0), (9, NEVER)])
+def test_a_large_vocabulary(check, rng, beam, boost):
     """Logits of 64 tokens stay where the model put them: only what was chosen comes to Python."""
-    table = clear(lambda: normal(rng, 64, 6, 9, boost), 5, 9, 3, 4)
-    check(check.step(table), bos=5, eos=9, beam=3, max_len=4)
+    table = clear(lambda: normal(rng, 64, 6, 9, boost), 5, 9, beam, 4)
+    check(check.step(table), bos=5, eos=9, beam=beam, max_len=4)
 
 
 @pytest.mark.cost

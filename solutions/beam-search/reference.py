@@ -28,23 +28,25 @@ def beam_search(
     """
     hypotheses: list[tuple[list[int], float]] = [([], 0.0)]  # best first
     for t in range(1, max_len + 1):
-        live = [written for written, _ in hypotheses if written[-1:] != [eos]]
+        live = [rank for rank, (written, _) in enumerate(hypotheses) if written[-1:] != [eos]]
         if not live:
             break
         batch = len(live)
-        prefixes = torch.tensor([[bos, *written] for written in live]).view(batch, t)  # (B, t)
+        prefixes = torch.tensor([[bos, *hypotheses[rank][0]] for rank in live]).view(batch, t)  # (B, t)
         logits = step(prefixes)  # (B, vocab)
-        log_probs, ids = torch.log_softmax(logits, dim=-1).sort(dim=-1, descending=True, stable=True)  # (B, vocab)
-        best = zip(log_probs[:, :beam].tolist(), ids[:, :beam].tolist(), strict=True)
+        vocab = logits.size(-1)
 
-        candidates = []
-        for written, score in hypotheses:
-            if written[-1:] == [eos]:
-                candidates.append((written, score))
-                continue
-            for log_prob, token in zip(*next(best), strict=True):
-                candidates.append(([*written, token], score + log_prob))
-        candidates.sort(key=lambda candidate: -candidate[1])  # stable: of equal ones the first stays first
-        hypotheses = candidates[:beam]
+        wide = torch.promote_types(logits.dtype, torch.float32)
+        log_probs = torch.log_softmax(logits, dim=-1, dtype=wide)  # (B, vocab)
+        scores = torch.tensor([hypotheses[rank][1] for rank in live], dtype=wide, device=logits.device)  # (B,)
+        totals = (scores[:, None] + log_probs).flatten()  # (B * vocab,)
+        totals, places = totals.sort(descending=True, stable=True)  # (B * vocab,), (B * vocab,)
+
+        candidates = [(score, rank, written) for rank, (written, score) in enumerate(hypotheses) if rank not in live]
+        for total, place in zip(totals[:beam].tolist(), places[:beam].tolist(), strict=True):
+            rank, token = live[place // vocab], place % vocab
+            candidates.append((total, rank, [*hypotheses[rank][0], token]))
+        candidates.sort(key=lambda candidate: (-candidate[0], candidate[1]))  # stable: lower ids stay first
+        hypotheses = [(written, score) for score, _, written in candidates[:beam]]
     tokens, score = hypotheses[0]
     return tokens, score

@@ -16,6 +16,12 @@ def changed(rng, sequence, places, by="x"):
     return copy
 
 
+def test_by_hand(check):
+    """The example of the brief: one token too few, one said twice."""
+    for k in (1, 2, 4):
+        check(list("abbcd"), list("abcdef"), k)
+
+
 def test_word_for_word(check):
     """A prediction without a fault scores 1."""
     check(["he", "is", "calm", "."], ["he", "is", "calm", "."], 2)

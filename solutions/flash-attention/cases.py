@@ -21,6 +21,16 @@ def leveled(rng, n, m, levels):
     return q, k, v
 
 
+@without_dtype
+def test_by_hand(check):
+    """The example of the brief: three keys in one block, in two and in three."""
+    q, k = (torch.tensor([[x]], dtype=torch.float64).mT for x in ([[1, 1]], [[0, 1, 2]]))
+    v = torch.eye(3, dtype=torch.float64)[None, None]
+    for causal in (False, True):
+        for block_size in (64, 1, 2):
+            check(q, k, v, block_size=block_size, causal=causal)
+
+
 def test_one_block(check, rng):
     """Fewer keys than the default block holds: ordinary attention."""
     check(*tensors(rng, 2, 3, d_k=4, d_v=1))

@@ -26,6 +26,17 @@ def ending(rng, vocab, positions, bos, eos, after):
     return table
 
 
+@plain
+def test_by_hand(check):
+    """The example of the brief: of equal logits the lowest id, then clear ones, until eos or max_len."""
+    table = torch.zeros(5, 4, 4, dtype=torch.float64)
+    table[0] = 1.0
+    table[1, 0] = torch.tensor([0.0, 2.0, 3.0, 4.0])
+    table[2, 3] = torch.tensor([4.0, 6.0, -1.0, -1.0])
+    check(check.step(table), 2, 1, 9)
+    check(check.step(table), 2, 1, 2)
+
+
 @with_dtypes
 def test_one_token(check, rng):
     """The shortest sequence: one call, one token."""

@@ -38,6 +38,18 @@ def exact_projections(attention, factor):
     attention.set(W_q__weight=factor * identity, W_k__weight=abs(factor) * identity)
 
 
+@without_grad
+def test_by_hand(check):
+    """The example of the brief: two tokens, then a third behind their cache, then with the first one hidden."""
+    attention = check.module(d_model=2, n_heads=1, bias=False)
+    identity = torch.eye(2, dtype=torch.float64)
+    attention.set(W_q__weight=identity, W_k__weight=identity, W_v__weight=identity, W_o__weight=identity)
+    _, cache = attention(torch.tensor([[[1.0, 0.0], [0.0, 1.0]]], dtype=torch.float64))
+    third = torch.ones(1, 1, 2, dtype=torch.float64)
+    attention(third, cache)
+    attention(third, cache, torch.tensor([[False, True, True]]))
+
+
 def test_first_token(check, rng):
     """One token without a past: it sees itself, and the cache holds its key and value."""
     attention = check.module(d_model=4, n_heads=2)

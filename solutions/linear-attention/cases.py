@@ -12,6 +12,16 @@ def tensors(rng, n, m, d_k=4, d_v=3, batch=2, heads=3):
     return rng.normal(*shape, n, d_k), rng.normal(*shape, m, d_k), rng.normal(*shape, m, d_v)
 
 
+def test_by_hand(check):
+    """The example of the brief: weights of whole numbers."""
+    q = torch.tensor([[[[0.0, 1.0], [2.0, 0.0]]]], dtype=torch.float64)
+    k = torch.tensor([[[[1.0, 0.0], [0.0, 3.0]]]], dtype=torch.float64)
+    v = torch.tensor([[[[26.0], [0.0]]]], dtype=torch.float64)
+    check(q, k, v)
+    check(q, k, v, causal=True)
+    check(q, k, v, causal=True, eps=1.0)
+
+
 def test_two_queries_three_keys(check, rng):
     """The smallest call in which all sizes differ."""
     check(*tensors(rng, 2, 3, d_k=4, d_v=1))

@@ -18,6 +18,15 @@ def low_scores(rng, n, m, first, step):
     return q, k, v
 
 
+def test_by_hand(check):
+    """The example of the brief: every query scores 0, 1 and 2 with the keys."""
+    q, k = (torch.tensor([[x]], dtype=torch.float64).mT for x in ([[1, 1, 1]], [[0, 1, 2]]))
+    v = torch.eye(3, dtype=torch.float64)[None, None]
+    for window in (1, 2, 9):
+        check(q, k, v, window)
+    check(q[:, :, 1:], k, v, 2)
+
+
 def test_three_tokens(check, rng):
     """A window of two on three tokens."""
     check(*tensors(rng, 3, 3, d_k=2, d_v=2, batch=1, heads=1), 2)

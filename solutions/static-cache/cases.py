@@ -1,6 +1,7 @@
 """Hidden cases of static-cache."""
 
 import pytest
+import torch
 
 
 def build(check, *sizes):
@@ -13,6 +14,23 @@ def feed(cache, rng, batch, n_heads, d_head, chunks):
     for n in chunks:
         cache.method("update", rng.normal(batch, n_heads, n, d_head), rng.normal(batch, n_heads, n, d_head))
         cache.method("length")
+
+
+def test_by_hand(check):
+    """The example of the brief: two tokens, three that do not fit, two that do, and a reset."""
+    cache = build(check, 1, 1, 4, 2)
+    numbers = ([[11, 12], [21, 22]], [[51, 52], [61, 62]], [[31, 32], [41, 42]], [[71, 72], [81, 82]])
+    first_k, first_v, then_k, then_v = (torch.tensor([[x]], dtype=torch.float64) for x in numbers)
+    cache.method("update", first_k, first_v)
+    cache.method("length")
+    too_long = torch.ones(1, 1, 3, 2, dtype=torch.float64)
+    with check.raises(ValueError):
+        cache.method("update", too_long, too_long)
+    cache.method("length")
+    cache.method("update", then_k, then_v)
+    cache.method("length")
+    cache.do("reset")
+    cache.method("length")
 
 
 def test_empty_at_the_start(check):

@@ -17,6 +17,15 @@ def padded(tokens, lengths, pad_id=0):
     return torch.where(torch.arange(tokens.size(1)) < torch.tensor(lengths)[:, None], tokens, pad_id)
 
 
+def test_by_hand(check):
+    """The example of the brief: no block, so each token predicts by its own embedding; 0 is padding."""
+    model = check.module(vocab_size=3, d_model=2, n_heads=1, n_layers=0, max_len=3)
+    model.set(token_embedding__weight=torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))
+    model.set(position_embedding__weight=torch.zeros(3, 2), norm__weight=torch.ones(2), norm__bias=torch.zeros(2))
+    tokens = torch.tensor([[1, 1, 2], [1, 2, 0]])
+    model(tokens, tokens)
+
+
 def test_without_blocks(check, rng):
     """No block at all: embeddings, the last norm, the head and the loss."""
     model = check.module(vocab_size=11, d_model=32, n_heads=4, n_layers=0, max_len=6)

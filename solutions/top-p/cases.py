@@ -27,6 +27,14 @@ def clear(draw, p, margin=1e-3):
     raise AssertionError("no logits without a close decision")
 
 
+def test_by_hand(check):
+    """The example of the brief: four probabilities, then four equal logits."""
+    logits = torch.tensor([0.1, 0.5, 0.15, 0.25], dtype=torch.float64).log()
+    for p in (0.6, 0.8, 0.0):
+        check(logits, p)
+    check(torch.zeros(4, dtype=torch.float64), 0.6)
+
+
 @pytest.mark.parametrize("p", [0.5, 0.72, 0.85])
 def test_one_row(check, rng, p):
     """Six tokens: the nucleus ends with the token that reaches p."""

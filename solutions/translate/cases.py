@@ -73,6 +73,21 @@ def end_that_parts(written):
     return max(range(TARGET), key=padded)
 
 
+@pytest.mark.precise
+@without_both
+def test_by_hand(check):
+    """The example of the brief: a model that gives its four tokens the same probabilities everywhere."""
+    model = check.module(4, 4, 4, 1, 4, 1)
+    probabilities = torch.tensor([0.125, 0.125, 0.5, 0.25], dtype=torch.float64)
+    model.set(
+        transformer__decoder__dense__weight=torch.zeros(4, 4), transformer__decoder__dense__bias=probabilities.log()
+    )
+    src, tgt = torch.tensor([[2, 3], [1, 0]]), torch.tensor([[1, 2, 3], [1, 3, 0]])
+    model.method("loss", src, tgt)
+    model.method("translate", src, bos=1, eos=2, max_len=3)
+    model.method("translate", src, bos=1, eos=3, max_len=3)
+
+
 def test_one_token_each(check, rng):
     """One source token, one target token."""
     model = build(check, rng)

@@ -47,6 +47,11 @@ def test_a_line_break_in_the_file_is_no_space():
     assert joined("```text\n一\n二\n```") == "```text\n一\n二\n```"
 
 
+def test_a_heading_stays_a_line_of_its_own():
+    """Text right below a Chinese heading does not become a part of it."""
+    assert joined("## 算一遍\n四个词元\n一个头\n## 边界情形\n") == "## 算一遍\n四个词元一个头\n## 边界情形\n"
+
+
 def test_short_code_stays_in_one_piece():
     """Code of a few words inside a sentence is not broken, longer code is."""
     text = "see the table of rules that `kata help rules` shows, or " + "`a b " * 12 + "`"
