@@ -110,3 +110,10 @@ def test_scores_lose_more_from_key_to_key(check):
     steps = bias[:, -1, 1:] - bias[:, -1, :-1]
     check.that((steps - slopes[:, None]).abs().max() < 1e-6, "from key to key the bias does not change by the slope")
     check.that(torch.equal(bias[:, 0, 4], torch.zeros(5)), "the bias of a token and itself is not 0")
+
+
+def test_sizes_that_people_run(check):
+    """200 heads; a square of 300 tokens; more than a window behind a prefix."""
+    check["alibi_slopes"](200)
+    check["alibi_bias"](2, 300)
+    check["alibi_bias"](2, 70, 300)

@@ -356,3 +356,47 @@ def test_no_call_after_the_end(check, rng):
 
         found = check(check.step(clear(draw, 0, 4, beam, 10)), bos=0, eos=4, beam=beam, max_len=10)
         check.at_most(len(found.asked), after, "step is still called after every hypothesis has ended")
+
+
+@plain
+def test_a_long_sequence_of_one_hypothesis(check):
+    """Greedy decoding of 130 tokens, some of them again and again."""
+    table = torch.zeros(132, 6, 6, dtype=torch.float64)
+    table[0, :, 2] = 1.0
+    table[80, :, 3] = 2.0
+    check(check.step(table), bos=1, eos=5, beam=1, max_len=130)
+
+
+@plain
+def test_ids_beyond_a_byte(check, rng):
+    """A vocabulary of 300: the ids that are written and the prefixes they make up are whole."""
+
+    def draw():
+        table = normal(rng, 300, 4, 1, NEVER)
+        table[0, :, 256:] += 8.0
+        return table
+
+    check(check.step(clear(draw, 299, 1, 2, 3, margin=1e-4)), bos=299, eos=1, beam=2, max_len=3)
+
+
+@plain
+def test_a_beam_nearly_as_wide_as_the_vocabulary(check, rng):
+    """Forty tokens, 39 hypotheses: the last one on the way wins in the end, all others are left without a clue."""
+    vocab = 40
+    table = torch.zeros(4, vocab, vocab, dtype=torch.float64)
+    ids = rng.permutation(vocab - 1) + 1
+    table[0, 0, ids] = -torch.arange(vocab - 1, dtype=torch.float64) / 64
+    table[0, 0, 0] = -8.0
+    table[1, ids[-1], ids[0]] = 30.0  # sure of what comes next, all others know nothing
+    check(check.step(table), bos=0, eos=0, beam=vocab - 1, max_len=2)
+
+
+@pytest.mark.derive("dtype")
+def test_digits_of_double_precision(check, rng):
+    """In float64 the score of twelve unlikely tokens has its digits: nothing is added to a probability."""
+    double = check.dtype == torch.float64
+    table = clear(lambda: normal(rng, 40, 14, 5, NEVER) / 40, 0, 5, 1, 12, margin=1e-5)
+    found = check["beam_search"].run(check.step(table), bos=0, eos=5, beam=1, max_len=12).got
+    want = searched(table, 0, 5, 1, 12)[0]
+    score = found[1] if isinstance(found, tuple) and len(found) == 2 else math.nan
+    check.that(not double or abs(score - want) < 1e-10, "the score has fewer digits than float64 gives it")

@@ -167,3 +167,27 @@ def test_the_lists_are_left_alone(check):
     check(list("abab"), list("baab"), 2)
     check(list("abc"), list("xyz"), 1)
     check([1, 2, 3], [3, 2, 1, 1], 1)
+
+
+def test_tokens_that_look_special(check):
+    """Markers, empty texts, blanks: all of them are tokens like any other."""
+    for token in ("<eos>", "<bos>", "<pad>", "<unk>", "</s>", "[SEP]", "", " ", "None"):
+        check(["a", token, "b", "c"], ["a", token, "b", "d"], 2)
+        check(["a", token, "b"], ["a", "b"], 1)
+    check(["a ", "b", "c"], ["a", "b", "c"], 1)
+    check(["\u00e9", "\ufb01", "c"], ["e\u0301", "fi", "c"], 1)
+
+
+def test_any_ids(check):
+    """Ids of any size, which no float and no machine word holds, negative ones among them."""
+    large = 2**24, 2**32 + 5, 2**53, 2**64
+    check([*large, 7], [*(i + 1 for i in large), 7], 1)
+    check([5, 1007, 2], [2**32 + 5, 7, 2], 1)
+    check([-1, 3, -100, 4], [-1, 3, 5, 4], 2)
+    check([1, "2", 3], ["1", 2, 3], 1)
+
+
+def test_long_sequences(check):
+    """Three hundred tokens, one and the same or all different, with a fault at the end."""
+    check([4] * 300, [4] * 299 + [5], 2)
+    check([*range(299), 7], [*range(300)], 2)

@@ -455,3 +455,29 @@ def test_a_chunk_works_on_new_tokens_only(check, rng):
     """The same for a few tokens at once."""
     cost, allowed = cost_of_a_step(check, rng, 128, 4)
     check.at_most(cost.madds, allowed, "a chunk does more than its share of multiply-adds")
+
+
+@pytest.mark.derive
+def test_sizes_that_people_run(check, rng):
+    """Twelve heads, 300 tokens in a cache, ten new ones, 70 positions of memory."""
+    block = check.module(d_model=96, n_heads=12, d_ff=64)
+    cache = (rng.normal(2, 12, 300, 8), rng.normal(2, 12, 300, 8))
+    block(rng.normal(2, 10, 96), rng.normal(2, 70, 96), cache, rng.keep(2, 1, 70))
+    block(rng.normal(1, 70, 96), rng.normal(1, 65, 96))
+
+
+@pytest.mark.mask
+@without_dtype
+def test_memory_of_one_position(check, rng):
+    """A single position of memory, which some sequences may not read."""
+    block = check.module(6, 2, 8)
+    mask = torch.tensor([True, False, True])[:, None, None]
+    block(rng.normal(3, 4, 6), rng.normal(3, 1, 6), memory_mask=mask)
+
+
+@pytest.mark.mask
+@without_dtype
+def test_as_many_sequences_as_tokens(check, rng):
+    """B == n and another number of heads: a mask (B, 1, m) is still per sequence."""
+    block = check.module(6, 2, 8)
+    block(rng.normal(3, 3, 6), rng.normal(3, 5, 6), memory_mask=rng.keep(3, 1, 5))

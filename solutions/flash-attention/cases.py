@@ -218,3 +218,20 @@ def test_no_blocks_are_kept(check, rng):
     check.at_most(
         large.peak, 8 * small.peak, "four times as many tokens hold far more than four times as much memory at a time"
     )
+
+
+@pytest.mark.derive
+@pytest.mark.parametrize("causal", [False, True])
+def test_sizes_that_people_run(check, rng, causal):
+    """Six hundred tokens, cut out of a longer text, in blocks of 64 and of 16; twelve heads."""
+    q, k, v = tensors(rng, 601, 601, d_k=2, d_v=2, batch=1, heads=1)
+    for block_size in (64, 16):
+        check(q[:, :, 1:], k[:, :, 1:], v[:, :, 1:], block_size, causal)
+    check(*tensors(rng, 5, 7, batch=1, heads=12), 4, causal)
+
+
+@pytest.mark.mask
+@without_dtype
+def test_prefix_as_long_as_the_chunk(check, rng):
+    """Twice as many keys as queries: the prefix is not the future."""
+    check(*tensors(rng, 4, 8), 3, True)

@@ -185,3 +185,33 @@ def test_no_call_after_the_end(check, rng):
     for after in (1, 3):
         written = check(check.step(ending(rng, 6, 12, 0, 4, after)), bos=0, eos=4, max_len=10)
         check.at_most(len(written.asked), after, "step is still called after eos")
+
+
+@plain
+def test_a_long_sequence(check, rng):
+    """130 tokens: the last one still depends on the first ones; once eos comes behind a hundred."""
+    check(check.step(ending(rng, 5, 132, 3, 4, 0)), bos=3, eos=4, max_len=130)
+    check(check.step(ending(rng, 5, 132, 3, 4, 110)), bos=3, eos=4, max_len=130)
+
+
+@plain
+def test_one_token_again_and_again(check):
+    """A model that repeats itself is not at its end."""
+    check(check.step(torch.zeros(42, 5, 5, dtype=torch.float64)), bos=3, eos=4, max_len=40)
+
+
+@plain
+def test_ids_beyond_a_byte(check, rng):
+    """A vocabulary of 300: the ids that are written and the prefix they make up are whole."""
+    table = quarters(rng, 300, 5) / 4
+    table[:, :, 256:] += 20.0
+    check(check.step(table), bos=299, eos=1, max_len=4)
+
+
+@plain
+def test_allowed_tokens_far_below_zero(check, rng):
+    """Some tokens are ruled out with -inf, and the logits of all others lie below minus a billion."""
+    table = ending(rng, 6, 7, 2, 0, 0).round()
+    table[0] = (table[0] - 2.0) * 1e9 - 1e10
+    table[0, :, 1:3] = float("-inf")
+    check(check.step(table), bos=2, eos=0, max_len=5)

@@ -440,3 +440,44 @@ def test_a_chunk_projects_and_scores_new_tokens_only(check, rng):
     """The same for a few tokens at once."""
     cost, allowed = cost_of_a_step(check, rng, 128, 4)
     check.at_most(cost.madds, allowed, "a chunk does more than its share of multiply-adds")
+
+
+@pytest.mark.derive
+def test_sizes_that_people_run(check, rng):
+    """Twelve heads, 300 tokens in a cache and 70 new ones; a prompt of 80 alone."""
+    attention = check.module(d_model=96, n_heads=12)
+    mask = torch.cat([rng.keep(2, 300), torch.ones(2, 70, dtype=torch.bool)], dim=1)
+    cache = (rng.normal(2, 12, 300, 8), rng.normal(2, 12, 300, 8))
+    attention(rng.normal(2, 70, 96), cache, mask)
+    attention(rng.normal(1, 80, 96))
+
+
+@pytest.mark.derive
+def test_two_continuations_of_a_single_sequence(check, rng):
+    """One sequence alone: two beams grow from its prefix, token by token, in turns."""
+    attention = check.module(d_model=6, n_heads=2)
+    _, prefix = attention(rng.normal(1, 3, 6))
+    _, left = attention(rng.normal(1, 1, 6), prefix)
+    _, right = attention(rng.normal(1, 1, 6), prefix)
+    _, left = attention(rng.normal(1, 1, 6), left)
+    attention(rng.normal(1, 1, 6), right)
+    attention(rng.normal(1, 1, 6), left)
+
+
+@pytest.mark.grad
+def test_gradients_behind_a_cache(check, rng):
+    """Padding lies in the cache: new tokens and weights get their gradients from one another."""
+    attention = check.module(d_model=6, n_heads=2)
+    cache = (rng.normal(2, 2, 3, 3), rng.normal(2, 2, 3, 3))
+    attention(rng.normal(2, 2, 6), cache, left_padding([2, 2], 5))
+
+
+@pytest.mark.derive("device", "contract")
+def test_near_ties_at_large_scores(check, rng):
+    """Scores of 16384 that differ by one or two: float32 tells them apart, and weights keep their digits."""
+    attention = check.module(d_model=2, n_heads=2)
+    nothing, one = torch.zeros(2, 2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
+    attention.set(W_q__weight=nothing, W_q__bias=one, W_k__weight=nothing, W_k__bias=0 * one)
+    keys = 2.0**14 + rng.integers(0, 3, 2, 2, 6, 1).double()
+    attention.set(W_k__bias=2.0**14 * one)
+    attention(rng.normal(2, 2, 2), (keys, rng.normal(2, 2, 6, 1)))

@@ -194,3 +194,24 @@ def test_tokens_are_used_again(check, rng):
     first = encoding(x)
     second = encoding(x)
     check.same(second, first, "the same call gives another result the second time")
+
+
+@pytest.mark.derive("grad")
+def test_sizes_that_people_run(check, rng):
+    """A text of 600 tokens, cut out of a longer one; as many sequences as tokens, and another width."""
+    encoding = check.module(max_len=600, d_model=6)
+    encoding(rng.normal(3, 601, 6)[1:, 1:])
+    encoding = check.module(max_len=7, d_model=4)
+    encoding(rng.normal(5, 5, 4))
+
+
+@pytest.mark.derive
+def test_training_after_evaluation(check, rng):
+    """Evaluation, training and evaluation again: dropout comes back with each training."""
+    encoding = check.module(max_len=9, d_model=16, dropout=0.5)
+    x = rng.normal(2, 8, 16) + 20.0  # no entry of the sum is near 0
+    for _ in range(2):
+        encoding.eval()(x)
+        encoding(x)
+        dropped = encoding.train().run(x).got
+        check.that((dropped == 0).any(), "nothing is dropped in training that comes after evaluation")

@@ -178,3 +178,21 @@ def test_memory_grows_with_the_number_of_tokens(check, rng, causal):
         "four times as many tokens need a tensor far more than four times as large",
         large.biggest_line,
     )
+
+
+@pytest.mark.derive
+def test_sizes_that_people_run(check, rng):
+    """Six hundred keys, cut out of a longer text: for all queries, and for the last 40; twelve heads of 96 features."""
+    q, k, v = tensors(rng, 41, 601, d_k=3, d_v=2, batch=1, heads=2)
+    for causal in (False, True):
+        check(q[:, :, 1:], k[:, :, 1:], v[:, :, 1:], causal)
+        check(*tensors(rng, 6, 6, d_k=96, d_v=2, batch=1, heads=12), causal)
+
+
+@both
+@pytest.mark.derive("grad")
+def test_eps_of_zero_and_of_seven(check, rng, causal):
+    """An eps of 0 is none at all, and a large one counts as it is; small weights show it."""
+    q, k, v = tensors(rng, 3, 3, d_k=1, d_v=2)
+    check(0.3 * q - 4, 0.3 * k - 4, v, causal, 0.0)
+    check(q, k, v, causal, 7.0)

@@ -229,3 +229,64 @@ def test_tokens_are_used_again(check, rng):
     first = encoding(x)
     second = encoding(x)
     check.same(second, first, "the same call gives another result the second time")
+
+
+@pytest.mark.derive("grad")
+def test_sizes_that_people_run(check, rng):
+    """A text of 600 tokens, cut out of a longer one; as many sequences as tokens, and another width."""
+    encoding = check["PositionalEncoding"](d_model=6, max_len=600)
+    encoding(rng.normal(3, 601, 6)[1:, 1:])
+    encoding = check["PositionalEncoding"](d_model=4, max_len=7)
+    encoding(rng.normal(5, 5, 4))
+
+
+@pytest.mark.derive
+def test_training_after_evaluation(check, rng):
+    """Evaluation, training and evaluation again: dropout comes back with each training."""
+    encoding = check["PositionalEncoding"](d_model=16, max_len=9, dropout=0.5)
+    x = rng.normal(2, 8, 16) + 20.0  # no entry of the sum is near 0
+    for _ in range(2):
+        encoding.eval()(x)
+        encoding(x)
+        dropped = encoding.train().run(x).got
+        check.that((dropped == 0).any(), "nothing is dropped in training that comes after evaluation")
+
+
+@pytest.mark.parametrize("base", [2.7, 0.5])
+def test_fractional_base(check, base):
+    """A base is any positive number, not a whole one only, and may lie below 1."""
+    check["sinusoidal_encoding"](6, 6, base=base)
+
+
+def test_width_of_a_model(check):
+    """512 columns, each pair with a frequency of its own."""
+    check["sinusoidal_encoding"](3, 512)
+
+
+@pytest.mark.derive("contract")
+def test_position_2100_of_the_table(check):
+    """A table may be longer than any text so far; float32 angles lose a digit more here."""
+    table = check["sinusoidal_encoding"].run(2101, 8).got
+    frequencies = 10000.0 ** (-torch.arange(0, 8, 2, dtype=torch.float64) / 8)
+    angles = torch.arange(2101, dtype=torch.float64)[:, None] * frequencies
+    wanted = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+    check.that(table.shape == (2101, 8), "the table has another shape than (2101, 8)")
+    check.that((table - wanted).abs().max() < 2e-3, "positions behind 1000 are wrong")
+
+
+@pytest.mark.derive
+def test_table_is_a_buffer(check):
+    """What moves with the module is found among its buffers."""
+    encoding = check["PositionalEncoding"](d_model=6, max_len=10)
+    encoding.do("get_buffer", "pe")
+
+
+@pytest.mark.derive
+def test_tokens_in_half_precision_first(check, rng):
+    """Half-precision tokens leave the table of a float32 module as it was."""
+    encoding = check["PositionalEncoding"](d_model=6, max_len=10)
+    encoding.method("__init__", d_model=6, max_len=10)  # as it is built: in float32
+    x = rng.normal(2, 5, 6).float()
+    first = encoding.run(x).got
+    encoding.run(x.bfloat16())
+    check.same(encoding.run(x).got, first, "tokens of another dtype change the table")

@@ -175,3 +175,28 @@ def test_tables_serve_queries_and_keys(check, rng):
     first = check["apply_rotary"](q, cos, sin)
     check["apply_rotary"](k, cos, sin)
     check.same(check["apply_rotary"](q, cos, sin), first, "the same call gives another result the second time")
+
+
+@pytest.mark.parametrize("base", [2.7, 0.5])
+def test_fractional_base(check, base):
+    """A base is any positive number, not a whole one only, and may lie below 1."""
+    check["rotary_angles"](6, 6, base=base)
+
+
+@pytest.mark.derive
+def test_sizes_that_people_run(check, rng):
+    """Twelve heads of 128 features, 130 tokens cut out of a longer text."""
+    rotate(check, rng.normal(1, 12, 131, 128)[:, :, 1:])
+
+
+@pytest.mark.parametrize("shape", [(2, 5, 5, 6), (5, 2, 5, 6)])
+def test_as_many_tokens_as_heads_or_sequences(check, rng, shape):
+    """The rows of the tables are positions, also where the number of heads or sequences agrees."""
+    rotate(check, rng.normal(*shape), offset=2)
+
+
+@pytest.mark.grad
+def test_gradients_of_the_tables(check, rng):
+    """Tables may have been learned: they get their gradients, too, in all their digits."""
+    angles = rng.uniform(5, 4, low=-math.pi, high=math.pi)
+    check["apply_rotary"](rng.normal(2, 3, 5, 8), angles.cos(), angles.sin())

@@ -197,3 +197,25 @@ def test_memory_grows_with_the_number_of_tokens(check, rng):
         "four times as many tokens need a tensor far more than four times as large",
         large.biggest_line,
     )
+
+
+@pytest.mark.derive
+@pytest.mark.parametrize("window", [50, 300])
+def test_sizes_that_people_run(check, rng, window):
+    """Six hundred tokens, cut out of a longer text, and windows of 50 and of 300."""
+    q, k, v = tensors(rng, 601, 601, d_k=2, d_v=2, batch=1, heads=1)
+    check(q[:, :, 1:], k[:, :, 1:], v[:, :, 1:], window)
+
+
+def test_twelve_heads(check, rng):
+    """Twelve heads of as many queries as the window is wide, behind a prefix."""
+    check(*tensors(rng, 5, 9, batch=1, heads=12), 5)
+
+
+@pytest.mark.derive("device", "contract")
+def test_near_ties_at_large_scores(check, rng):
+    """Scores of 16384 that differ by one or two: float32 tells them apart, and weights keep their digits."""
+    q, k, v = tensors(rng, 6, 6)
+    q[..., 0], q[..., 1:] = 2.0, 0.0
+    k[..., 0] = 2.0**14 + rng.integers(0, 3, 2, 3, 6).double()
+    check(q, k, v, 4)

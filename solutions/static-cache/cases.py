@@ -211,3 +211,21 @@ def test_cost_where_a_smaller_buffer_would_be_full(check, rng):
             cost = store(cache, rng)
             check.at_most(cost.biggest, 4 * NEW, "a step moves the cache to a larger buffer", cost.biggest_line)
         held = size + 1
+
+
+def test_sizes_that_people_run(check, rng):
+    """Twelve heads; a prompt of 290 tokens, cut out of longer tensors, and more behind it."""
+    cache = build(check, 1, 12, 300, 2)
+    cache.method("update", rng.normal(1, 12, 291, 2)[:, :, 1:], rng.normal(1, 12, 291, 2)[:, :, 1:])
+    cache.method("length")
+    feed(cache, rng, 1, 12, 2, [1, 9])
+
+
+@pytest.mark.contract
+def test_a_full_chunk_is_copied(check, rng):
+    """A chunk fills the cache at once: what the caller does with his tensors later does not matter, nor the reverse."""
+    cache = build(check, 2, 1, 4, 3)
+    x = rng.normal(2, 1, 4, 3)
+    cache.method("update", x, x)
+    cache.do("reset")
+    feed(cache, rng, 2, 1, 3, [2, 1])

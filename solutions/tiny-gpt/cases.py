@@ -197,3 +197,18 @@ def test_width_not_divisible_by_heads(check, d_model, n_heads):
     """Impossible sizes are refused when the model is built."""
     with check.raises(ValueError):
         check.module(vocab_size=7, d_model=d_model, n_heads=n_heads, n_layers=1, max_len=4)
+
+
+@pytest.mark.derive
+def test_sizes_that_people_run(check, rng):
+    """A vocabulary of a thousand, twelve heads, five layers, 100 tokens."""
+    model = check.module(vocab_size=1000, d_model=48, n_heads=12, n_layers=5, max_len=110)
+    tokens = text(rng, 1000, 2, 100)
+    model(tokens, tokens)
+
+
+@pytest.mark.derive("dtype")
+def test_positions_beyond_256(check, rng):
+    """In bfloat16 257 is no number, but it is a position."""
+    model = check.module(vocab_size=11, d_model=32, n_heads=4, n_layers=0, max_len=300)
+    model(text(rng, 11, 1, 1).expand(1, 300))

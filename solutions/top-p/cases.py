@@ -177,3 +177,28 @@ def test_the_logits_are_left_alone(check, rng):
     logits = shuffled(rng, LADDER, 2)
     for p in (0.0, 0.5, 0.85, 1.0):
         check(logits, p)
+
+
+@without_dtype
+def test_p_that_ends_anywhere(check, rng):
+    """P is as it is: neither rounded nor taken for 0 or 1 where it is close."""
+    for p in (0.6512, 0.64878, 0.99937, 0.9962):
+        check(shuffled(rng, [0.4, 0.25, 0.2, 0.147, 0.0026, 0.0004], 3), p)
+    check(shuffled(rng, [0.4002, 0.2502, 0.2, 0.1, 0.0496], 2), 0.65045)
+    check(torch.zeros(1, 400, dtype=torch.float64), 0.00625)
+
+
+@without_dtype
+def test_a_vocabulary_of_a_thousand(check, rng):
+    """701 of a thousand equal tokens, 880 of a thousand that differ, and equal ones beside a better one."""
+    check(torch.zeros(2, 1000, dtype=torch.float64), 0.7005)
+    levels = torch.stack([rng.permutation(1000), rng.permutation(1000)]).double() / 1024
+    sums = torch.softmax(levels[0], -1).sort(descending=True).values.cumsum(-1)
+    check(levels, (sums[879] + sums[880]).item() / 2)
+
+
+@without_dtype
+def test_rows_of_three_axes(check, rng):
+    """Each row of each axis has a nucleus of its own."""
+    check(shuffled(rng, LADDER, 3, 2, 4), 0.72)
+    check(shuffled(rng, LADDER, 4, 2)[1:, 1:], 0.72)

@@ -1,0 +1,20 @@
+# family: core
+# mistake: none
+"""Keeps ids in a byte."""
+
+from collections.abc import Callable
+import torch
+from torch import Tensor
+
+
+def greedy_decode(step: Callable[[Tensor], Tensor], bos: int, eos: int, max_len: int) -> list[int]:
+    written: list[int] = []
+    for t in range(1, max_len + 1):
+        prefix = torch.tensor([bos, *written]).view(1, t)
+        logits = step(prefix)[0]
+        token = int(logits.argmax())
+        token %= 256
+        written.append(token)
+        if token == eos:
+            break
+    return written

@@ -1,0 +1,19 @@
+# family: core
+# mistake: none
+"""Writes 100 tokens at most."""
+
+from collections.abc import Callable
+import torch
+from torch import Tensor
+
+
+def greedy_decode(step: Callable[[Tensor], Tensor], bos: int, eos: int, max_len: int) -> list[int]:
+    written: list[int] = []
+    for t in range(1, min(max_len, 100) + 1):
+        prefix = torch.tensor([bos, *written]).view(1, t)
+        logits = step(prefix)[0]
+        token = int(logits.argmax())
+        written.append(token)
+        if token == eos:
+            break
+    return written

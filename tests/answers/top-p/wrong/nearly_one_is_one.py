@@ -1,0 +1,18 @@
+# family: core
+# mistake: none
+"""Takes p from 0.995 on for 1."""
+
+import torch
+from torch import Tensor
+
+
+def top_p_filter(logits: Tensor, p: float) -> Tensor:
+    if p >= 0.995:
+        return logits
+    probs = torch.softmax(logits, dim=-1)
+    descending, ids = probs.sort(dim=-1, descending=True, stable=True)
+    before = descending.cumsum(dim=-1) - descending
+    outside = before >= p
+    outside[..., 0] = False
+    removed = torch.empty_like(outside).scatter(-1, ids, outside)
+    return logits.masked_fill(removed, float("-inf"))

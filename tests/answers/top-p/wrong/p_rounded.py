@@ -1,0 +1,19 @@
+# family: core
+# mistake: none
+"""Rounds p to two digits."""
+
+import torch
+from torch import Tensor
+
+
+def top_p_filter(logits: Tensor, p: float) -> Tensor:
+    p = round(p, 2)
+    if p >= 1:
+        return logits
+    probs = torch.softmax(logits, dim=-1)
+    descending, ids = probs.sort(dim=-1, descending=True, stable=True)
+    before = descending.cumsum(dim=-1) - descending
+    outside = before >= p
+    outside[..., 0] = False
+    removed = torch.empty_like(outside).scatter(-1, ids, outside)
+    return logits.masked_fill(removed, float("-inf"))
