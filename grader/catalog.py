@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import BadKataFile, UnknownKata
+from grader.language import LANGUAGES
 
 TRACKS: dict[int, dict[str, str]] = {
     1: {"en": "One head", "zh": "单头注意力"},
@@ -63,9 +64,13 @@ class Kata:
         """What is out of bounds besides what always is, and what is allowed after all: for the tracer."""
         return {"forbidden": list(self.forbidden), "allowed": list(self.allowed)}
 
-    def stub(self) -> str:
+    def stub(self, lang: str = "en") -> str:
         """Return the file that a learner starts from."""
-        return _text(self.folder / "stub.py")
+        return _worded(self.folder / "stub.py", lang)
+
+    def stubs(self) -> list[str]:
+        """Return that file in every language: nobody has written anything into any of them."""
+        return [self.stub(lang) for lang in LANGUAGES]
 
     def brief(self, lang: str) -> str:
         """Return the task as Markdown."""
@@ -79,13 +84,13 @@ class Kata:
             raise BadKataFile(path, "", "has no rung: each begins with a heading such as `## 1 · Where to start`")
         return rungs
 
-    def talk(self) -> str:
+    def talk(self, lang: str) -> str:
         """Return the follow-up questions of an interviewer, as Markdown."""
-        return _text(self.folder / "talk.md")
+        return _text(self._translated("talk", lang))
 
-    def reference(self) -> str:
-        """Return the model answer."""
-        return _text(self.solution / "reference.py")
+    def reference(self, lang: str = "en") -> str:
+        """Return the model answer; in another language its words alone are others."""
+        return _worded(self.solution / "reference.py", lang)
 
     def _translated(self, stem: str, lang: str) -> Path:
         path = self.folder / f"{stem}.{lang}.md"
@@ -297,6 +302,28 @@ def _text(path: Path) -> str:
         raise BadKataFile(path, "", "is missing") from None
     except (OSError, UnicodeDecodeError) as error:
         raise BadKataFile(path, "", str(error)) from error
+
+
+def _worded(path: Path, lang: str) -> str:
+    """Return a file of code with its words in a language; where nobody has translated them, in English."""
+    translation = path.with_suffix(f".{lang}.toml")
+    if lang == "en" or not translation.is_file():
+        return _text(path)
+    from grader.wording import worded  # noqa: PLC0415 - English does without
+
+    return worded(_text(path), words(translation), lang)
+
+
+def words(path: Path) -> dict[str, dict[str, str]]:
+    """Read the words of a file of code in another language. Raises BadKataFile."""
+    try:
+        tables = tomllib.loads(_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise BadKataFile(path, "", str(error)) from error
+    for name, table in tables.items():
+        if not isinstance(table, dict) or not all(isinstance(text, str) and text.strip() for text in table.values()):
+            raise BadKataFile(path, name, "must be a table of texts")
+    return tables
 
 
 def _rungs(text: str) -> list[tuple[str, str]]:

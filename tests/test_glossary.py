@@ -14,7 +14,8 @@ AVOIDED = [
 ]
 TEXTS = [
     *sorted((ROOT / "katas").glob("*/*.zh.md")),
-    *sorted((ROOT / "solutions").glob("*/cases.zh.toml")),
+    *sorted((ROOT / "katas").glob("*/stub.zh.toml")),
+    *sorted((ROOT / "solutions").glob("*/*.zh.toml")),
     *sorted((ROOT / "solutions").glob("*/mistakes.toml")),
     ROOT / "grader" / "locale" / "zh" / "LC_MESSAGES" / "kata.po",
     ROOT / "docs" / "rules.zh.md",

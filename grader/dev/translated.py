@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from grader import catalog, wording
 from grader.catalog import Kata
 from grader.judge.translations import Translations, load
 from grader.language import LANGUAGES
@@ -26,6 +27,16 @@ def problems(kata: Kata) -> Iterator[str]:
                 yield f"{name} is missing"
                 continue
             yield from (f"{name}: {problem}" for problem in _problems(load(kata, lang), functions, said))
+            yield from _words(kata, lang)
+
+
+def _words(kata: Kata, lang: str) -> Iterator[str]:
+    """Yield what is wrong with the words of stub and model answer; one that has none is shown in English."""
+    for file in (kata.folder / "stub.py", kata.solution / "reference.py"):
+        translation = file.with_suffix(f".{lang}.toml")
+        if translation.is_file():
+            found = wording.problems(file.read_text(encoding="utf-8"), catalog.words(translation), lang)
+            yield from (f"{translation.name}: {problem}" for problem in found)
 
 
 def sentences(tree: ast.Module) -> Iterator[str]:
