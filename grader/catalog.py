@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
@@ -23,6 +23,8 @@ FAMILIES = ("core", "mask", "dtype", "grad", "device", "contract", "cost")
 CALL_SECONDS = 10.0
 GRADING_SECONDS = 60.0
 MOST_BUGS = 9
+
+Texts = Mapping[str, dict[str, str]]
 
 _DEBUG = ".debug"
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -66,7 +68,8 @@ class Kata:
 
     def stub(self, lang: str = "en") -> str:
         """Return the file that a learner starts from."""
-        return _worded(self.folder / "stub.py", lang)
+        source, texts = _text(self.folder / "stub.py"), words(self.folder / f"stub.{lang}.toml")
+        return _worded(source, texts, lang)
 
     def stubs(self) -> list[str]:
         """Return that file in every language: nobody has written anything into any of them."""
@@ -90,7 +93,20 @@ class Kata:
 
     def reference(self, lang: str = "en") -> str:
         """Return the model answer; in another language its words alone are others."""
-        return _worded(self.solution / "reference.py", lang)
+        source = _text(self.solution / "reference.py")
+        return _worded(source, self.reference_words(lang), lang)
+
+    def reference_words(self, lang: str) -> Texts:
+        """Return the words of the model answer in another language; none where nobody has translated it."""
+        own = words(self.solution / f"reference.{lang}.toml")
+        if not own:
+            return own
+        from grader.wording import completed  # noqa: PLC0415 - English does without
+
+        common = words(self.solution.parent / f"words.{lang}.toml").get("words", {})
+        stubs = [self.folder.with_name(self.continues or self.id), self.folder]
+        described = [words(folder / f"stub.{lang}.toml").get("docstrings", {}) for folder in stubs]
+        return completed(self.reference(), own, {"docstrings": described[0] | described[1]}, common)
 
     def _translated(self, stem: str, lang: str) -> Path:
         path = self.folder / f"{stem}.{lang}.md"
@@ -304,18 +320,18 @@ def _text(path: Path) -> str:
         raise BadKataFile(path, "", str(error)) from error
 
 
-def _worded(path: Path, lang: str) -> str:
-    """Return a file of code with its words in a language; where nobody has translated them, in English."""
-    translation = path.with_suffix(f".{lang}.toml")
-    if lang == "en" or not translation.is_file():
-        return _text(path)
+def _worded(source: str, texts: Texts, lang: str) -> str:
+    if not texts:
+        return source
     from grader.wording import worded  # noqa: PLC0415 - English does without
 
-    return worded(_text(path), words(translation), lang)
+    return worded(source, texts, lang)
 
 
-def words(path: Path) -> dict[str, dict[str, str]]:
-    """Read the words of a file of code in another language. Raises BadKataFile."""
+def words(path: Path) -> Texts:
+    """Read the words of a file of code in another language, none where there is no such file. Raises BadKataFile."""
+    if not path.is_file():
+        return {}
     try:
         tables = tomllib.loads(_text(path))
     except tomllib.TOMLDecodeError as error:

@@ -12,13 +12,16 @@ import re
 import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from inspect import cleandoc
+from typing import Final
 
 from grader.language import LANGUAGES
 
+Texts = Mapping[str, dict[str, str]]
+
 YOUR_TURN: Final = {"en": "your turn: ", "zh": "轮到你了："}  # noqa: RUF001 - Chinese punctuation is meant
 TABLES: Final = ("docstrings", "your_turn", "comments")
-_SHAPE: Final = re.compile(r"#\s*(?:each )?\([^()]*\)")
+_SHAPE: Final = re.compile(r"#\s*(?:each )?\(.*\)")
 _DEFINITIONS: Final = (ast.ClassDef, ast.FunctionDef)
 
 
@@ -28,6 +31,8 @@ class Piece:
 
     table: str
     key: str
+    text: str
+    """What they say, in one line or as the lines of a docstring without its indent."""
     start: tuple[int, int]
     end: tuple[int, int]
 
@@ -41,7 +46,7 @@ def pieces(source: str) -> Iterator[Piece]:
     yield from _comments(source)
 
 
-def worded(source: str, texts: Mapping[str, Any], lang: str) -> str:
+def worded(source: str, texts: Texts, lang: str) -> str:
     """Return a file with its words translated; what has no translation stays as it is."""
     lines = source.splitlines()
     for piece in sorted(pieces(source), key=lambda piece: piece.start, reverse=True):
@@ -52,6 +57,17 @@ def worded(source: str, texts: Mapping[str, Any], lang: str) -> str:
             new = _written(piece.table, text.strip("\n"), before, YOUR_TURN[lang])
             lines[first - 1 : last] = f"{before}{new}{behind}".splitlines()
     return "\n".join(lines) + "\n"
+
+
+def completed(source: str, own: Texts, stub: Texts, common: Mapping[str, str]) -> Texts:
+    """Return the words of a model answer: its own, the stub's docstrings by name, and what many files say alike."""
+    texts: dict[str, dict[str, str]] = {table: dict(own.get(table, {})) for table in TABLES}
+    for piece in pieces(source):
+        theirs = stub.get(piece.table, {}).get(piece.key) if piece.key else None
+        text = theirs or common.get(piece.text)
+        if text is not None:
+            texts[piece.table].setdefault(piece.key, text)
+    return texts
 
 
 def code_of(source: str) -> str:
@@ -66,7 +82,7 @@ def code_of(source: str) -> str:
     return ast.dump(tree)
 
 
-def problems(source: str, texts: Mapping[str, Any], lang: str) -> Iterator[str]:
+def problems(source: str, texts: Texts, lang: str) -> Iterator[str]:
     """Yield what is missing from a translation, what belongs to nothing, and what would change the code."""
     found = list(pieces(source))
     for table in texts:
@@ -90,7 +106,7 @@ def _docstrings(
 ) -> Iterator[Piece]:
     first = scope.body[0] if scope.body else None
     if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-        yield Piece("docstrings", path, *_place(first.value, lines))
+        yield Piece("docstrings", path, cleandoc(first.value.value), *_place(first.value, lines))
     for node in scope.body:
         if isinstance(node, _DEFINITIONS):
             yield from _docstrings(node, lines, f"{path}.{node.name}".lstrip("."))
@@ -99,7 +115,8 @@ def _docstrings(
 def _unwritten(tree: ast.Module, lines: list[bytes]) -> Iterator[Piece]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(YOUR_TURN["en"]):
-            yield Piece("your_turn", node.value.removeprefix(YOUR_TURN["en"]), *_place(node, lines))
+            text = node.value.removeprefix(YOUR_TURN["en"])
+            yield Piece("your_turn", text, text, *_place(node, lines))
 
 
 def _comments(source: str) -> Iterator[Piece]:
@@ -118,7 +135,8 @@ def _comments(source: str) -> Iterator[Piece]:
 
 
 def _comment(block: list[tokenize.TokenInfo]) -> Piece:
-    return Piece("comments", " ".join(token.string.lstrip("# ") for token in block), block[0].start, block[-1].end)
+    text = " ".join(token.string.lstrip("# ") for token in block)
+    return Piece("comments", text, text, block[0].start, block[-1].end)
 
 
 def _place(node: ast.Constant, lines: list[bytes]) -> tuple[tuple[int, int], tuple[int, int]]:

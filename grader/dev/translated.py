@@ -32,11 +32,10 @@ def problems(kata: Kata) -> Iterator[str]:
 
 def _words(kata: Kata, lang: str) -> Iterator[str]:
     """Yield what is wrong with the words of stub and model answer; one that has none is shown in English."""
-    for file in (kata.folder / "stub.py", kata.solution / "reference.py"):
-        translation = file.with_suffix(f".{lang}.toml")
-        if translation.is_file():
-            found = wording.problems(file.read_text(encoding="utf-8"), catalog.words(translation), lang)
-            yield from (f"{translation.name}: {problem}" for problem in found)
+    stub, reference = catalog.words(kata.folder / f"stub.{lang}.toml"), kata.reference_words(lang)
+    for name, source, texts in (("stub", kata.stub(), stub), ("reference", kata.reference(), reference)):
+        if texts:
+            yield from (f"{name}.{lang}.toml: {problem}" for problem in wording.problems(source, texts, lang))
 
 
 def sentences(tree: ast.Module) -> Iterator[str]:
