@@ -16,9 +16,11 @@ TEXTS = [
     *sorted((ROOT / "katas").glob("*/*.zh.md")),
     *sorted((ROOT / "katas").glob("*/stub.zh.toml")),
     *sorted((ROOT / "solutions").glob("*/*.zh.toml")),
+    ROOT / "solutions" / "words.zh.toml",
     *sorted((ROOT / "solutions").glob("*/mistakes.toml")),
     ROOT / "grader" / "locale" / "zh" / "LC_MESSAGES" / "kata.po",
     ROOT / "docs" / "rules.zh.md",
+    ROOT / "README.zh.md",
 ]
 CHINESE = "\u4e00-\u9fff"
 HALF_WIDTH = re.compile(rf"[{CHINESE}][,;:?!](?=\s*[{CHINESE}]|$)|[{CHINESE}]\.$")

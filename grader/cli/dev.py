@@ -14,6 +14,8 @@ from grader.cli.help import SpokenGroup
 from grader.errors import UsageError
 from grader.language import _
 
+READMES = {"en": "README.md", "zh": "README.zh.md"}
+
 
 @click.group("dev", cls=SpokenGroup, short_help="For authors of katas.", epilog=examples("kata dev check mha"))
 def dev_command() -> None:
@@ -52,8 +54,9 @@ def check_command(app: App, kata: str | None, every: bool, seeds: int) -> None:
     score = check.table(scores)
     click.echo(score)
     if every:
-        _write("score", score)
-        _write("katas", check.course(chosen))
+        for lang, readme in READMES.items():
+            _write(readme, "score", check.table(scores, lang))
+            _write(readme, "katas", check.course(chosen, lang))
     if any(one.problems for one in scores):
         raise click.exceptions.Exit(1)
 
@@ -63,9 +66,9 @@ def _tell(kata: str, step: str = "") -> None:
         click.echo(f"\r\x1b[K{(kata + step)[:78]}", nl=False, err=True)
 
 
-def _write(name: str, text_there: str) -> None:
-    """Put a table where the README of a clone has a place for it."""
-    readme: Path = catalog.content_root() / "README.md"
+def _write(filename: str, name: str, text_there: str) -> None:
+    """Put a table where a README of a clone has a place for it."""
+    readme: Path = catalog.content_root() / filename
     if not readme.is_file():
         return
     text = readme.read_text(encoding="utf-8")
