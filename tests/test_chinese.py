@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader import catalog
+from grader import catalog, wording
 from grader.client.session import Request, Session
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -99,7 +99,8 @@ def test_a_session(tmp_path, neutral_environment, english):
     said += [kata("grade"), kata("restore", "--list"), kata("restore"), kata("reset"), kata("list"), kata("doctor")]
     assert english("\n".join(said)) == []
     script = (tmp_path / "workspace" / "repro_mha.py").read_text(encoding="utf-8")
-    assert english(script.split('"""')[1]) == []
+    assert [piece.text for piece in wording.pieces(script) if english(piece.text)] == []
+    assert wording.YOUR_TURN["zh"] in (tmp_path / "workspace" / "mha.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", ENDS)
@@ -129,9 +130,9 @@ def test_a_case_is_found_by_either_title(chinese_session):
 
 def test_one_server_for_both_languages(chinese_session):
     """A server that graded in one language grades in the other, with the same ids and outcomes."""
-    source = catalog.find("masked-softmax").stub()
+    stubs = catalog.find("masked-softmax").stubs()
     reports = {}
-    for lang in ("en", "zh", "en"):
+    for lang, source in zip(("en", "zh", "en"), (*stubs, stubs[1]), strict=True):
         request = Request("masked-softmax", source, "masked_softmax.py", seed=3, case="one_small", lang=lang)
         reports[lang] = chinese_session.grade(request)
     assert "nothing is written yet" in reports["en"]["message"]

@@ -29,7 +29,7 @@ def dev_command() -> None:
     epilog=examples("kata dev check mha", "kata dev check --all"),
 )
 @click.argument("kata", required=False, shell_complete=kata_names)
-@click.option("--all", "every", is_flag=True, help="All katas; writes katas and score into README.md.")
+@click.option("--all", "every", is_flag=True, help="All katas; writes katas and score into the READMEs.")
 @click.option("--seeds", type=click.IntRange(1), default=20, show_default=True, help="Seeds for each reference.")
 @click.pass_obj
 def check_command(app: App, kata: str | None, every: bool, seeds: int) -> None:
