@@ -15,6 +15,8 @@ THEME: Final = ANSISyntaxTheme(
         ("Literal", "String"): Style(color="green"),
         ("Name", "Function"): Style(bold=True),
         ("Name", "Class"): Style(bold=True),
+        ("Generic", "Inserted"): Style(color="green"),
+        ("Generic", "Deleted"): Style(color="red"),
     }
 )
 
