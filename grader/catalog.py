@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import BadKataFile, UnknownKata
+from grader.language import LANGUAGES
 
 TRACKS: dict[int, dict[str, str]] = {
     1: {"en": "One head", "zh": "单头注意力"},
@@ -22,6 +23,8 @@ FAMILIES = ("core", "mask", "dtype", "grad", "device", "contract", "cost")
 CALL_SECONDS = 10.0
 GRADING_SECONDS = 60.0
 MOST_BUGS = 9
+
+Texts = Mapping[str, dict[str, str]]
 
 _DEBUG = ".debug"
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -63,9 +66,14 @@ class Kata:
         """What is out of bounds besides what always is, and what is allowed after all: for the tracer."""
         return {"forbidden": list(self.forbidden), "allowed": list(self.allowed)}
 
-    def stub(self) -> str:
+    def stub(self, lang: str = "en") -> str:
         """Return the file that a learner starts from."""
-        return _text(self.folder / "stub.py")
+        source, texts = _text(self.folder / "stub.py"), words(self.folder / f"stub.{lang}.toml")
+        return _worded(source, texts, lang)
+
+    def stubs(self) -> list[str]:
+        """Return that file in every language: nobody has written anything into any of them."""
+        return [self.stub(lang) for lang in LANGUAGES]
 
     def brief(self, lang: str) -> str:
         """Return the task as Markdown."""
@@ -79,13 +87,28 @@ class Kata:
             raise BadKataFile(path, "", "has no rung: each begins with a heading such as `## 1 · Where to start`")
         return rungs
 
-    def talk(self) -> str:
+    def talk(self, lang: str) -> str:
         """Return the follow-up questions of an interviewer, as Markdown."""
-        return _text(self.folder / "talk.md")
+        return _text(self._translated("talk", lang))
 
-    def reference(self) -> str:
-        """Return the model answer, behind that to the kata that it continues. Raises BadKataFile."""
-        return _reference(self)
+    def reference(self, lang: str = "en") -> str:
+        """Return the model answer, behind that to the kata that it continues. Raises BadKataFile.
+
+        In another language its words alone are others.
+        """
+        return _worded(_reference(self), self.reference_words(lang), lang)
+
+    def reference_words(self, lang: str) -> Texts:
+        """Return the words of the model answer in another language; none where nobody has translated it."""
+        own = words(self.solution / f"reference.{lang}.toml")
+        if not own:
+            return own
+        from grader.wording import completed  # noqa: PLC0415 - English does without
+
+        common = words(self.solution.parent / f"words.{lang}.toml").get("words", {})
+        stubs = [self.folder.with_name(self.continues or self.id), self.folder]
+        described = [words(folder / f"stub.{lang}.toml").get("docstrings", {}) for folder in stubs]
+        return completed(_reference(self), own, {"docstrings": described[0] | described[1]}, common)
 
     def reference_place(self, line: int) -> str:
         """Return file and line of where a line of the model answer is written."""
@@ -325,6 +348,28 @@ def _text(path: Path) -> str:
         raise BadKataFile(path, "", "is missing") from None
     except (OSError, UnicodeDecodeError) as error:
         raise BadKataFile(path, "", str(error)) from error
+
+
+def _worded(source: str, texts: Texts, lang: str) -> str:
+    if not texts:
+        return source
+    from grader.wording import worded  # noqa: PLC0415 - English does without
+
+    return worded(source, texts, lang)
+
+
+def words(path: Path) -> Texts:
+    """Read the words of a file of code in another language, none where there is no such file. Raises BadKataFile."""
+    if not path.is_file():
+        return {}
+    try:
+        tables = tomllib.loads(_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise BadKataFile(path, "", str(error)) from error
+    for name, table in tables.items():
+        if not isinstance(table, dict) or not all(isinstance(text, str) and text.strip() for text in table.values()):
+            raise BadKataFile(path, name, "must be a table of texts")
+    return tables
 
 
 def _rungs(text: str) -> list[tuple[str, str]]:

@@ -67,11 +67,12 @@ def chosen(found: list[Version], workspace: Workspace, kata_id: str, number: int
     raise NoSuchVersion(message.format(name=typed(kata_id)), listing)
 
 
-def beginning(kata: Kata, history: History) -> str:
+def beginning(kata: Kata, history: History, lang: str = "en") -> str:
     """Return the file in which an answer to a kata begins: the stub, behind the passed answer that it continues."""
     attempts = history.attempts(kata.continues) if kata.continues else []
     passed = [attempt.digest for attempt in attempts if attempt.whole and attempt.verdict == "passed"]
-    return f"{encoded(history.source(passed[-1])).decode().rstrip()}\n\n\n{kata.stub()}" if passed else kata.stub()
+    stub = kata.stub(lang)
+    return f"{encoded(history.source(passed[-1])).decode().rstrip()}\n\n\n{stub}" if passed else stub
 
 
 def numbers(found: list[Version]) -> dict[str, int]:

@@ -11,6 +11,7 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -66,8 +67,10 @@ class Workspace:
         """Return the versions of the answer that were kept, oldest first."""
         return _kept(self._attempts(kata_id))
 
-    def reset(self, kata_id: str, stub: str) -> Path | None:
+    def reset(self, kata_id: str, stub: str, untouched: Collection[str] = ()) -> Path | None:
         """Put the stub in the place of the answer and return where that was moved: None if it was the stub already.
+
+        ``untouched`` are other files that nobody has written anything into: they are replaced and not kept.
 
         Raises NoSuchFile where there is no answer to move.
         """
@@ -75,21 +78,21 @@ class Workspace:
         if not os.path.lexists(path):
             hint = _("`kata start {name}` begins it.").format(name=catalog.typed(kata_id))
             raise NoSuchFile(path, hint)
-        return self._exchange(path, self._attempts(kata_id), stub.encode(), disposable=stub.encode())
+        return self._exchange(path, self._attempts(kata_id), stub.encode(), disposable=(stub, *untouched))
 
-    def restore(self, kata_id: str, version: str | bytes, stub: str) -> Path | None:
+    def restore(self, kata_id: str, version: str | bytes, *untouched: str) -> Path | None:
         """Put an older version in place and return where the present one was moved, None if nothing was in the way."""
         path = self.path(kata_id)
-        return self._exchange(path, self._attempts(kata_id), encoded(version), disposable=stub.encode())
+        return self._exchange(path, self._attempts(kata_id), encoded(version), disposable=untouched)
 
     def write_repro(self, kata_id: str, script: str) -> tuple[Path, Path | None]:
         """Write the script that repeats a failing call; return its path and where an older one was moved, if any."""
         path = self.folder / f"repro_{catalog.filename(kata_id)}"
-        return path, self._exchange(path, self.folder / ".attempts" / path.stem, script.encode(), disposable=b"")
+        return path, self._exchange(path, self.folder / ".attempts" / path.stem, script.encode(), disposable=[""])
 
     def plant(self, name: str, source: str) -> Path | None:
         """Write the file of a new debug round and return where that of an older one was moved, if any."""
-        return self._exchange(self.path(name), self._attempts(name), source.encode(), disposable=b"")
+        return self._exchange(self.path(name), self._attempts(name), source.encode(), disposable=[""])
 
     def changed(self, name: str) -> datetime | None:
         """Return when a file was written last, None where there is none."""
@@ -108,14 +111,14 @@ class Workspace:
     def _attempts(self, kata_id: str) -> Path:
         return self.folder / ".attempts" / kata_id
 
-    def _exchange(self, path: Path, attempts: Path, new: bytes, disposable: bytes) -> Path | None:
+    def _exchange(self, path: Path, attempts: Path, new: bytes, disposable: Collection[str]) -> Path | None:
         try:
             old = _bytes(path)
             if old == new:
                 return None
             # The new file is written first: a full disk is found out before anything has moved.
             temporary = _temporary(path, new)
-            if old == disposable and not path.is_symlink():
+            if old in [text.encode() for text in disposable] and not path.is_symlink():
                 temporary.replace(path)
                 return None
             try:

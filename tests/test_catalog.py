@@ -207,3 +207,17 @@ def test_the_katas_of_the_project_are_valid():
     found = catalog.katas()
     assert found
     assert all(kata.solution.is_dir() for kata in found.values())
+
+
+@pytest.mark.parametrize("name", catalog.katas())
+def test_hints_and_questions_are_the_same_in_both_languages(name):
+    """Each rung and each question is there in both languages, and the last rung says that it is the last."""
+    kata = catalog.find(name)
+    english, chinese = kata.hints("en"), kata.hints("zh")
+    assert len(english) == len(chinese)
+    assert "· Last hint" in english[-1][0]
+    assert "· 最后一个提示" in chinese[-1][0]
+    assert not any("Last hint" in heading for heading, _ in english[:-1])
+    questions = [[line for line in kata.talk(lang).splitlines() if line.startswith("**")] for lang in ("en", "zh")]
+    assert len(questions[0]) == len(questions[1]) > 3
+    assert questions[0] != questions[1]

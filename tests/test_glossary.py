@@ -7,19 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from grader.dev.briefs import is_old
-
 ROOT = Path(__file__).resolve().parent.parent
 ROWS = re.findall(r"^\| (.+?) \| (.+?) \| (.*?) ?\|$", (ROOT / "docs" / "glossary.md").read_text("utf-8"), re.MULTILINE)
 AVOIDED = [
     (pattern.replace("\\|", "|"), chinese) for _, chinese, words in ROWS for pattern in re.findall(r"`(.+?)`", words)
 ]
 TEXTS = [
-    *(path for path in sorted((ROOT / "katas").glob("*/*.zh.md")) if not is_old(path.read_text("utf-8"))),
-    *sorted((ROOT / "solutions").glob("*/cases.zh.toml")),
+    *sorted((ROOT / "katas").glob("*/*.zh.md")),
+    *sorted((ROOT / "katas").glob("*/stub.zh.toml")),
+    *sorted((ROOT / "solutions").glob("*/*.zh.toml")),
+    ROOT / "solutions" / "words.zh.toml",
     *sorted((ROOT / "solutions").glob("*/mistakes.toml")),
     ROOT / "grader" / "locale" / "zh" / "LC_MESSAGES" / "kata.po",
     ROOT / "docs" / "rules.zh.md",
+    ROOT / "README.zh.md",
 ]
 CHINESE = "\u4e00-\u9fff"
 HALF_WIDTH = re.compile(rf"[{CHINESE}][,;:?!](?=\s*[{CHINESE}]|$)|[{CHINESE}]\.$")

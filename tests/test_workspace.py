@@ -150,6 +150,14 @@ def test_reset_of_the_stub_keeps_nothing(workspace):
     assert kept(workspace) == []
 
 
+def test_reset_of_a_stub_in_another_language_keeps_nothing(workspace):
+    """A file that nobody has written anything into gives way to the stub, and is no version to keep."""
+    workspace.start("masked-softmax", STUB)
+    assert workspace.reset("masked-softmax", "# 轮到你了\n", ["# nobody's\n", STUB]) is None
+    assert workspace.path("masked-softmax").read_text(encoding="utf-8") == "# 轮到你了\n"
+    assert workspace.kept("masked-softmax") == []
+
+
 def test_reset_of_nothing(workspace):
     """A file that is not there cannot be reset."""
     with pytest.raises(NoSuchFile):

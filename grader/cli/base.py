@@ -107,13 +107,20 @@ class App:
 
     def beginning(self, kata: catalog.Kata) -> str:
         """Return the file in which an answer begins: the stub, behind the passed answer that the kata continues."""
+        return self._beginning(kata, self.lang)
+
+    def beginnings(self, kata: catalog.Kata) -> list[str]:
+        """Return that file in every language: the reader may have begun it in another one."""
+        return [self._beginning(kata, lang) for lang in LANGUAGES]
+
+    def _beginning(self, kata: catalog.Kata, lang: str) -> str:
         from grader.versions import beginning  # noqa: PLC0415 - few commands begin a file
 
         if not kata.continues:
-            return kata.stub()
+            return kata.stub(lang)
         consequence = _("{kata} begins without your answer to {other}.")
         consequence = consequence.format(kata=kata.id, other=kata.continues)
-        return self.ask(lambda history: beginning(kata, history), kata.stub(), consequence)
+        return self.ask(lambda history: beginning(kata, history, lang), kata.stub(lang), consequence)
 
     def kata_id(self, name: str | None) -> str:
         """Return the id of the kata that was named, or of the current one. Raises UnknownKata and NoCurrentKata."""

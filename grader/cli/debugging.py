@@ -9,7 +9,7 @@ from grader.cli.base import App, Target
 from grader.debug.plant import Planted, plant, sound_text
 from grader.errors import NoDebugRound, NotRepairedYet, RoundIsOpen
 from grader.history import DebugRound
-from grader.language import _, plural
+from grader.language import LANGUAGES, _, plural
 from grader.text import shown
 
 SEEDS = 10**6
@@ -34,7 +34,7 @@ def begin(app: App, kata: Kata, bugs: int | None, seed: int | None) -> list[str]
         return [first, _holds(opened.bugs, opened.seed), *_outdated(kata, opened)]
     bugs = kata.bugs if bugs is None else bugs
     seed = secrets.randbelow(SEEDS) if seed is None else seed
-    planted = plant(kata, bugs, seed)
+    planted = plant(kata, bugs, seed, app.lang)
     # Told to the history first: a file whose mistakes nobody remembers could never be shown for what it is.
     app.history.plant(name, seed=seed, bugs=bugs, planted=planted.document())
     moved = app.workspace.plant(name, planted.source)
@@ -135,7 +135,7 @@ def _holds(bugs: int, seed: int) -> str:
 
 
 def _outdated(kata: Kata, debug_round: DebugRound) -> list[str]:
-    if Planted.read(debug_round.planted).sound == sound_text(kata):
+    if Planted.read(debug_round.planted).sound in {sound_text(kata, lang) for lang in LANGUAGES}:
         return []
     sentence = _(
         "The model answer of {kata} has changed since these mistakes were planted, so its cases may ask for more than "

@@ -15,6 +15,8 @@ from grader.cli.help import SpokenGroup
 from grader.errors import UsageError
 from grader.language import _
 
+READMES = {"en": "README.md", "zh": "README.zh.md"}
+
 
 @click.group(
     "dev",
@@ -33,7 +35,7 @@ def dev_command() -> None:
     epilog=examples("kata dev check mha", "kata dev check --all"),
 )
 @click.argument("kata", required=False, shell_complete=kata_names)
-@click.option("--all", "every", is_flag=True, help="All katas; writes katas and score into README.md.")
+@click.option("--all", "every", is_flag=True, help="All katas; writes katas and score into the READMEs.")
 @click.option("--seeds", type=click.IntRange(1), default=20, show_default=True, help="Seeds for each reference.")
 @click.pass_obj
 def check_command(app: App, kata: str | None, every: bool, seeds: int) -> None:
@@ -58,8 +60,9 @@ def check_command(app: App, kata: str | None, every: bool, seeds: int) -> None:
     score = check.table(scores)
     click.echo(score)
     if every:
-        _write("score", score)
-        _write("katas", check.course(chosen))
+        for lang, readme in READMES.items():
+            _write(readme, "score", check.table(scores, lang))
+            _write(readme, "katas", check.course(chosen, lang))
     if any(one.problems for one in scores):
         raise click.exceptions.Exit(1)
 
@@ -97,7 +100,8 @@ def new_command(kata: str, title: str | None, track: int) -> None:
 
     for path in new.write(kata, title or kata.replace("-", " ").capitalize(), track):
         click.echo(path.relative_to(catalog.content_root()))
-    _write("katas", check.course(catalog.katas().values()))
+    for lang, readme in READMES.items():
+        _write(readme, "katas", check.course(catalog.katas().values(), lang))
     click.echo(_("`kata dev check {kata}` tells what is left to do.").format(kata=kata))
 
 
@@ -106,9 +110,9 @@ def _tell(kata: str, step: str = "") -> None:
         click.echo(f"\r\x1b[K{(kata + step)[:78]}", nl=False, err=True)
 
 
-def _write(name: str, text_there: str) -> None:
-    """Put a table where the README of a clone has a place for it."""
-    readme: Path = catalog.content_root() / "README.md"
+def _write(filename: str, name: str, text_there: str) -> None:
+    """Put a table where a README of a clone has a place for it."""
+    readme: Path = catalog.content_root() / filename
     if not readme.is_file():
         return
     text = readme.read_text(encoding="utf-8")

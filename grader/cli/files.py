@@ -26,7 +26,8 @@ def reset_command(app: App, kata: str | None, debug: bool) -> None:
     """Begin KATA anew: your file is moved into workspace/.attempts, the stub takes its place."""
     target = app.touched(kata, debug=debug)
     path = shown(app.workspace.path(target.name))
-    moved = app.workspace.reset(target.name, _beginning(app, target))
+    stub, *others = _beginnings(app, target)
+    moved = app.workspace.reset(target.name, stub, others)
     app.remember_workspace()
     if moved is None:
         click.echo(_("{path} is still as `kata start` wrote it.").format(path=path))
@@ -69,7 +70,7 @@ def restore_command(
     version = chosen(known, app.workspace, target.name, attempt)
     app.touch(target, named=bool(kata or debug))
     path = shown(app.workspace.path(target.name))
-    moved = app.workspace.restore(target.name, version.read(), _beginning(app, target))
+    moved = app.workspace.restore(target.name, version.read(), *_beginnings(app, target))
     app.remember_workspace()
     sentence = _("{path} is version {number} again.")
     click.echo(sentence.format(path=path, number=version.number))
@@ -91,14 +92,15 @@ def _list(app: App, target: Target, known: list[Version], *, as_json: bool) -> N
     show_versions(console(), target.typed, known, here=here)
 
 
-def _beginning(app: App, target: Target) -> str:
-    """Return the file that `kata start` writes: the stub, or the one with the planted mistakes."""
+def _beginnings(app: App, target: Target) -> list[str]:
+    """Return the file that `kata start` writes, the stub or the one with the planted mistakes; others as good as it."""
     if not target.debug:
-        return app.beginning(catalog.find(target.kata))
+        kata = catalog.find(target.kata)
+        return [app.beginning(kata), *app.beginnings(kata)]
     debug_round = app.history.debug_round(target.name)
     if debug_round is None:
         raise NoDebugRound(target.kata)
-    return str(debug_round.planted["source"])
+    return [str(debug_round.planted["source"])]
 
 
 def _listed(version: Version) -> dict[str, object]:

@@ -140,11 +140,11 @@ def solution_command(app: App, kata: str | None, *, give_up: bool, diff: bool, d
     screen = console()
     if diff:
         path = shown(app.workspace.path(chosen.id))
-        difference(screen, answer, chosen.reference(), (path, _("solution")))
+        difference(screen, answer, chosen.reference(app.lang), (path, _("solution")))
         return
     if screen.is_terminal:  # in a pipe it is a file
         heading(screen, chosen.id)
-    python(screen, chosen.reference())
+    python(screen, chosen.reference(app.lang))
 
 
 def _comparable(app: App, target: Target) -> str:

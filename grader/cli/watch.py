@@ -202,7 +202,7 @@ class Watch:
             self._worker.withdraw()
             self._display.tell(_("as graded before"), self._page, self._keys())
             return
-        if not self._judged and not self._job and saved.source == self._beginning():
+        if not self._judged and not self._job and saved.source in self._beginnings():
             self._wait_for_a_beginning()
             return
         self._job, self._true = self._asked(saved.source, saved.digest), False
@@ -236,9 +236,9 @@ class Watch:
         )
         return Job(target.name, text, request)
 
-    def _beginning(self) -> str:
-        """Return the text that `kata start` writes: nobody has answered yet."""
-        return "" if self._target.debug else self._app.beginning(catalog.find(self._target.kata))
+    def _beginnings(self) -> list[str]:
+        """Return the texts that `kata start` writes: nobody has answered yet."""
+        return [] if self._target.debug else self._app.beginnings(catalog.find(self._target.kata))
 
     def _wait_for_a_beginning(self) -> None:
         from grader.show.watch import paragraph  # noqa: PLC0415 - rich is for people

@@ -93,9 +93,9 @@ class Planted:
 class Bank:
     """The mistakes of a kata that can be planted. Raises BadKataFile for a bank that breaks the rules."""
 
-    def __init__(self, kata: Kata) -> None:
-        self.kata, self.sound = kata, sound_text(kata)
-        self._reference, self._stub = kata.reference(), kata.stub()
+    def __init__(self, kata: Kata, lang: str = "en") -> None:
+        self.kata, self.sound = kata, sound_text(kata, lang)
+        self._reference, self._stub = kata.reference(), kata.stub(lang)
         self._candidates = [candidate for mistake in load(kata) if (candidate := self._candidate(mistake))[1]]
         self._fit: dict[tuple[str, ...], bool] = {}
 
@@ -164,17 +164,17 @@ class Bank:
             return ""
 
 
-def plant(kata: Kata, bugs: int, seed: int) -> Planted:
-    """Return the model answer of a kata with some mistakes of its bank planted in it.
+def plant(kata: Kata, bugs: int, seed: int, lang: str = "en") -> Planted:
+    """Return the model answer of a kata with some mistakes of its bank planted in it, the same in every language.
 
     Raises TooFewMistakes where so many do not fit together, and BadKataFile for a bank that breaks the rules.
     """
-    return Bank(kata).plant(bugs, seed)
+    return Bank(kata, lang).plant(bugs, seed)
 
 
-def sound_text(kata: Kata) -> str:
+def sound_text(kata: Kata, lang: str = "en") -> str:
     """Return what a learner has who repaired everything: the model answer, plain."""
-    return plain(kata.reference(), kata.stub())
+    return plain(kata.reference(), kata.stub(lang))
 
 
 def _drawn(seed: int, *names: str) -> bytes:

@@ -19,8 +19,6 @@ LAYOUT_IN_WORDS: Final = (
     "a heading, the idea in one paragraph, a ```text drawing, a ```python signature (and one paragraph at most), "
     "`## {by_hand}` with a ```text block of numbers, `## {edge_cases}` with a table, a last paragraph"
 )
-OLD_LAYOUT: Final = re.compile(r"^## (The contract|约定)$", re.MULTILINE)
-"""Briefs that are still to be rewritten are held to nothing here."""
 
 FILE_COLUMNS: Final = 120
 BLOCK_COLUMNS: Final = 58
@@ -37,11 +35,6 @@ class Block:
 
     kind: str
     lines: tuple[str, ...]
-
-
-def is_old(brief: str) -> bool:
-    """Tell whether a brief has the layout from before."""
-    return OLD_LAYOUT.search(brief) is not None
 
 
 def blocks(brief: str) -> list[Block]:
@@ -78,10 +71,9 @@ def problems(kata: Kata) -> Iterator[str]:
     for lang in BY_HAND:
         name = "brief.md" if lang == "en" else f"brief.{lang}.md"
         brief = kata.brief(lang)
-        if not is_old(brief):
-            if brief.partition("\n")[0] != f"# {kata.title[lang]}":
-                yield f"{name}: the heading is not the title, {kata.title[lang]}"
-            yield from (f"{name}: {problem}" for problem in layout_problems(brief, lang, kata.entry))
+        if brief.partition("\n")[0] != f"# {kata.title[lang]}":
+            yield f"{name}: the heading is not the title, {kata.title[lang]}"
+        yield from (f"{name}: {problem}" for problem in layout_problems(brief, lang, kata.entry))
 
 
 def layout_problems(brief: str, lang: str, entries: tuple[str, ...]) -> Iterator[str]:

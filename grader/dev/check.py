@@ -13,6 +13,19 @@ from grader.dev.answers import Known, known_answers
 from grader.judge.failure import NOTHING_WRITTEN
 
 SEEDS: Final = 20
+WORDS: Final = {
+    "en": {
+        "katas": ("track", "katas"),
+        "score": ("kata", "wrong answers rejected", "correct answers accepted", "mistakes named first"),
+        "all": "all",
+    },
+    "zh": {
+        "katas": ("单元", "题目"),
+        "score": ("题目", "拒绝的错误答案", "接受的正确答案", "首先说中的错误"),
+        "all": "合计",
+    },
+}
+"""What stands in the tables besides names and numbers."""
 
 Report = dict[str, Any]
 
@@ -97,20 +110,21 @@ def _problem(known: Known, kata: Kata, report: Report) -> str:
     return ""
 
 
-def course(katas: Iterable[Kata]) -> str:
+def course(katas: Iterable[Kata], lang: str = "en") -> str:
     """Return the katas by track as a Markdown table."""
     tracks: dict[int, list[str]] = {}
     for kata in sorted(katas, key=lambda kata: (kata.track, kata.order)):
         tracks.setdefault(kata.track, []).append(f"`{kata.id}`")
-    lines = [f"| {number} · {TRACKS[number]['en']} | {' '.join(names)} |" for number, names in tracks.items()]
-    return "\n".join(["| track | katas |", "|---|---|", *lines])
+    lines = [f"| {number} · {TRACKS[number][lang]} | {' '.join(names)} |" for number, names in tracks.items()]
+    return "\n".join([f"| {' | '.join(WORDS[lang]['katas'])} |", "|---|---|", *lines])
 
 
-def table(scores: Iterable[Score]) -> str:
+def table(scores: Iterable[Score], lang: str = "en") -> str:
     """Return the score as a Markdown table."""
     scores = list(scores)
+    first, rejected, *others = WORDS[lang]["score"]
     lines = [
-        f"| kata | wrong answers rejected | {' | '.join(FAMILIES)} | correct answers accepted | mistakes named first |",
+        f"| {' | '.join([first, rejected, *FAMILIES, *others])} |",
         f"|---|---|{'---|' * len(FAMILIES)}---|---|",
     ]
     for score in scores:
@@ -120,7 +134,7 @@ def table(scores: Iterable[Score]) -> str:
     if len(scores) > 1:
         families = [_ratio(_sum(s.rejected[f] for s in scores if f in s.rejected)) for f in FAMILIES]
         totals = [_sum(s.all_rejected for s in scores), _sum(s.accepted for s in scores), _sum(s.named for s in scores)]
-        cells = ["**all**", _ratio(totals[0]), *families, _ratio(totals[1]), _ratio(totals[2])]
+        cells = [f"**{WORDS[lang]['all']}**", _ratio(totals[0]), *families, _ratio(totals[1]), _ratio(totals[2])]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from grader import catalog, wording
 from grader.catalog import Kata
 from grader.judge.translations import Translations, load
 from grader.language import LANGUAGES
@@ -26,6 +27,15 @@ def problems(kata: Kata) -> Iterator[str]:
                 yield f"{name} is missing"
                 continue
             yield from (f"{name}: {problem}" for problem in _problems(load(kata, lang), functions, said))
+            yield from _words(kata, lang)
+
+
+def _words(kata: Kata, lang: str) -> Iterator[str]:
+    """Yield what is wrong with the words of stub and model answer; one that has none is shown in English."""
+    stub, reference = catalog.words(kata.folder / f"stub.{lang}.toml"), kata.reference_words(lang)
+    for name, source, texts in (("stub", kata.stub(), stub), ("reference", kata.reference(), reference)):
+        if texts:
+            yield from (f"{name}.{lang}.toml: {problem}" for problem in wording.problems(source, texts, lang))
 
 
 def sentences(tree: ast.Module) -> Iterator[str]:

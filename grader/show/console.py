@@ -39,9 +39,9 @@ def python(target: Console, text: str) -> None:
     if not target.is_terminal:
         target.out(text.rstrip(), highlight=False)
         return
-    from rich.syntax import Syntax  # noqa: PLC0415 - as above
+    from grader.show.code import coloured  # noqa: PLC0415 - as above
 
-    target.print(Syntax(text.rstrip(), "python", theme="ansi_dark", background_color="default", word_wrap=True))
+    target.print(coloured(text.rstrip(), "python"))
 
 
 def say(target: Console, sentence: str | Text) -> None:
@@ -74,7 +74,7 @@ def difference(target: Console, before: str, after: str, names: tuple[str, str])
     changes = list(unified_diff(before.splitlines(), after.splitlines(), *names, lineterm=""))
     if not changes:
         say(target, _("The two files are the same."))
-    styles = {"+": "green", "-": "red", "@": "cyan"}
+    styles = {"+": "green", "-": "red", "@": "magenta"}
     for line in changes:
         style = "bold" if line.startswith(("+++ ", "--- ")) else styles.get(line[:1], "")
         target.print(Text(clean(line), style=style), soft_wrap=True)

@@ -78,7 +78,7 @@ def debug_state(state: str) -> str:
 
 def mark(summary: Summary, *, here: bool) -> Text:
     """Return two columns: whether this kata is the current one, and whether it is passed or begun."""
-    pointer = Text("▸" if here else " ", style="cyan")
+    pointer = Text("▸" if here else " ", style="magenta")
     if summary.passed:
         return pointer.append("✓", "green")
     return pointer.append("○" if summary.attempts else " ", "yellow")

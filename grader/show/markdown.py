@@ -14,11 +14,11 @@ from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement, Paragra
 from rich.measure import Measurement
 from rich.padding import Padding
 from rich.style import Style
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
+from grader.show.code import coloured
 from grader.text import breaks, cells, longest_piece
 
 if TYPE_CHECKING:
@@ -36,6 +36,10 @@ STYLES: Final = Theme(
     {
         "markdown.code": Style(bold=True, meta={"code": True}),
         "markdown.h1": "bold underline",
+        "markdown.item.bullet": "bold",
+        "markdown.item.number": "bold",
+        "markdown.link": "underline",
+        "markdown.hr": "dim",
         "markdown.h2": "bold",
         "markdown.table.border": "dim",
         "markdown.table.header": "bold",
@@ -46,7 +50,7 @@ STYLES: Final = Theme(
 def print_page(target: Console, text: str) -> None:
     """Show Markdown on a terminal."""
     with target.use_theme(STYLES):
-        target.print(Page(joined(text.strip()), code_theme="ansi_dark"), width=min(target.width, WIDEST))
+        target.print(Page(joined(text.strip())), width=min(target.width, WIDEST))
 
 
 def joined(text: str) -> str:
@@ -127,7 +131,7 @@ class _Code(CodeBlock):
             code = "\n".join(part for line in code.split("\n") for part in hanging(line, width))
         shown: Any = Text(code, overflow="fold")
         if self.lexer_name != "text":
-            shown = Syntax(code, self.lexer_name, theme=self.theme, background_color="default", word_wrap=True)
+            shown = coloured(code, self.lexer_name)
         fits = max(map(cells, code.split("\n"))) <= width
         yield Padding(shown, (0, 0, 0, INDENT if fits else 0))
 

@@ -138,7 +138,7 @@ def _in_full(console: Console, case: Case) -> None:
         line = Table.grid(expand=True, padding=(0, 0, 0, 2))
         line.add_column(ratio=1)
         line.add_column(no_wrap=True)
-        line.add_row(head, Text(where, style="cyan"))
+        line.add_row(head, Text(where, style="magenta"))
         console.print(line)
     else:
         console.print(head)

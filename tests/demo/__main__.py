@@ -11,7 +11,8 @@ from difflib import unified_diff
 from pathlib import Path
 
 from rich.console import Console
-from rich.syntax import Syntax
+
+from grader.show.code import coloured
 
 PLANTED = "  # demo\n"
 ANSWER = Path(__file__).with_name("mha.py")
@@ -29,7 +30,7 @@ def answers() -> tuple[str, str]:
 
 def say(sentence: str) -> None:
     """Show what happens between two commands."""
-    screen.print(f"\n{sentence}", style="cyan")
+    screen.print(f"\n{sentence}", style="magenta")
 
 
 def kata(folder: Path, *arguments: str, code: int, quiet: bool = False) -> None:
@@ -56,7 +57,7 @@ def main() -> None:
         kata(folder, "grade", code=FAILED)
         say("The mistake is corrected:")
         change = list(unified_diff(wrong.splitlines(), corrected.splitlines(), lineterm="", n=1))[2:]
-        screen.print(Syntax("\n".join(change), "diff", background_color="default"))
+        screen.print(coloured("\n".join(change), "diff"))
         answer.write_text(corrected, encoding="utf-8")
         kata(folder, "grade", code=PASSED)
         kata(folder, "status", "mha", code=0)

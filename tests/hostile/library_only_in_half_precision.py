@@ -1,6 +1,6 @@
 # says: scaled_dot_product_attention is out of bounds
 # outcome: failed
-# case: dtype/one
+# case: dtype/
 import torch
 from torch.nn import functional
 

@@ -1,6 +1,6 @@
 # says: scaled_dot_product_attention is out of bounds
 # outcome: failed
-# case: grad/one
+# case: grad/
 import torch
 from torch.nn import functional
 

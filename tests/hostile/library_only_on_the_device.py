@@ -1,6 +1,6 @@
 # says: scaled_dot_product_attention is out of bounds
 # outcome: failed
-# case: device/one
+# case: device/
 import torch
 from torch.nn import functional
 

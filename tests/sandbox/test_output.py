@@ -56,7 +56,7 @@ def test_a_flood() -> None:
     line = b"0123456789abcde\n"
     for _ in range(10_000):
         output.add(line)
-        assert len(output._preloaded) <= 4 * (HEAD + TAIL)
+        assert len(output._kept) <= 4 * (HEAD + TAIL)
     output.add(marker("n") + b"the next call")
     assert output.pending > 10_000 * len(line)
     part = output.up_to("n", never)

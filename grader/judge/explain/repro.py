@@ -39,13 +39,13 @@ import torch
 
 
 def packed(dtype, shape, text):
-    """A tensor from its bytes."""
+    """{packed}"""
     data = bytearray(zlib.decompress(base64.b64decode(text)))
     return torch.frombuffer(data, dtype=dtype).reshape(shape).clone() if data else torch.empty(shape, dtype=dtype)
 
 
 def tensors(value):
-    """The tensors in a result."""
+    """{tensors}"""
     if isinstance(value, (tuple, list)):
         return [t for item in value for t in tensors(item)]
     return [value] if isinstance(value, torch.Tensor) else []
@@ -74,6 +74,8 @@ def script(outcomes: list[CaseOutcome], kata: str, seed: int, filename: str) -> 
         message=_plain(case.failure.message),
         run=_("Run it beside {file}:  python {script}").format(file=filename, script=name),
         file=filename,
+        packed=_("A tensor from its bytes."),
+        tensors=_("The tensors in a result."),
     )
     exchanges = _called(case)
     while exchanges:
@@ -141,7 +143,7 @@ def _call_lines(check: Check, exchange: Exchange) -> list[str]:
     if header.get("unroll"):
         lines += _unrolled_lines(given, *header["unroll"])
     else:
-        line = f"got = {called}({', '.join(given)})  # a good line for a breakpoint"
+        line = f"got = {called}({', '.join(given)})  # {_('a good line for a breakpoint')}"
         lines += ["", *_recorded(line, check.variant.recording)]
     lines += ['print("got", got, sep="\\n")']
     return lines + _expectation(check, exchange, set(written.values()))
@@ -162,7 +164,7 @@ def _unrolled_lines(given: list[str], start: str, count: int, branches: int) -> 
     after = "_" if branches else "state"
     return [
         *lines,
-        f"    result, {after} = module(part, state)  # a good line for a breakpoint",
+        f"    result, {after} = module(part, state)  # {_('a good line for a breakpoint')}",
         "    got.append(result)",
     ]
 
@@ -175,7 +177,7 @@ def _step_lines(step: Step, name: str) -> list[str]:
         "",
         "",
         f"def {name}(tokens):",
-        '    """Logits: a sum over the tokens of each prefix."""',
+        f'    """{_("Logits: a sum over the tokens of each prefix.")}"""',
         f"    return {name}_table[torch.arange(tokens.size(1)), tokens.cpu()].sum(dim=1){rounded}",
         "",
         "",
@@ -190,7 +192,7 @@ def _expectation(check: Check, exchange: Exchange, variables: set[str]) -> list[
     if exchange.header["grad"]:
         lines += [
             "",
-            "# The gradients that were compared are those of this scalar:",
+            f"# {_('The gradients that were compared are those of this scalar:')}",
             "for t in [t for t in tensors(got) if t.requires_grad]:",
             "    weights = torch.cos(1.7 * torch.arange(t.numel()) + 0.3).to(t).reshape(t.shape)",
             "    (t * weights).sum().backward(retain_graph=True)",
