@@ -33,9 +33,9 @@ def problems(kata: Kata) -> Iterator[str]:
 def _words(kata: Kata, lang: str) -> Iterator[str]:
     """Yield what is wrong with the words of stub and model answer; one that has none is shown in English."""
     stub, reference = catalog.words(kata.folder / f"stub.{lang}.toml"), kata.reference_words(lang)
-    for name, source, texts in (("stub", kata.stub(), stub), ("reference", kata.reference(), reference)):
+    for name, source, texts in (("stub", kata.stub, stub), ("reference", kata.reference, reference)):
         if texts:
-            yield from (f"{name}.{lang}.toml: {problem}" for problem in wording.problems(source, texts, lang))
+            yield from (f"{name}.{lang}.toml: {problem}" for problem in wording.problems(source(), texts, lang))
 
 
 def sentences(tree: ast.Module) -> Iterator[str]:

@@ -23,7 +23,8 @@ def python_with_small_course(fresh_python: Callable[[], Path], borrow: Callable[
     for name in NEEDED:
         for kind in ("katas", "solutions"):
             shutil.copytree(ROOT / kind / name, package / "bundled" / kind / name)
-    shutil.copy(ROOT / "solutions" / "shared_mistakes.toml", package / "bundled" / "solutions")
+    for shared in ("shared_mistakes.toml", "words.zh.toml"):
+        shutil.copy(ROOT / "solutions" / shared, package / "bundled" / "solutions")
     readme = "# Course\n<!-- katas:begin -->\n<!-- katas:end -->\n"
     (package / "bundled" / "README.md").write_text(readme)
     return python
