@@ -200,5 +200,7 @@ def test_a_vocabulary_of_a_thousand(check, rng):
 @without_dtype
 def test_rows_of_three_axes(check, rng):
     """Each row of each axis has a nucleus of its own."""
-    check(shuffled(rng, LADDER, 3, 2, 4), 0.72)
+    rows = [shuffled(rng, ladder, 2, 4) for ladder in (LADDER, LADDER[::-1], [0.9, 0.05, 0.02, 0.01, 0.01, 0.01])]
+    check(torch.stack(rows), 0.72)
+    check(torch.stack(rows, dim=1), 0.72)
     check(shuffled(rng, LADDER, 4, 2)[1:, 1:], 0.72)

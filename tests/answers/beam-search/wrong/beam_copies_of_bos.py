@@ -1,5 +1,5 @@
 # family: core
-# mistake: one-candidate-each
+# mistake: copies-at-the-start
 import torch
 
 

@@ -1,5 +1,5 @@
 # family: dtype
-# mistake: none
+# mistake: epsilon-in-the-logarithm
 """Adds 1e-10 to the probabilities before the logarithm."""
 
 from collections.abc import Callable

@@ -1,5 +1,5 @@
 # family: grad
-# mistake: none
+# mistake: no-grad-with-cache
 """Detaches the new keys and values together with the old ones."""
 
 import math
