@@ -31,6 +31,9 @@ _BOOTSTRAP: Final = (
     "from grader.server.launch import enter; enter(role, int(handed))"
 )
 
+PIPE_BYTES: Final = 16 << 10
+"""So much a pipe holds on every system before somebody reads."""
+
 Fds = dict[str, int]
 """Names and descriptors that the new process gets; ``stdout`` and ``stderr`` become 1 and 2."""
 
@@ -78,11 +81,9 @@ def _spawn(role: str, settings: dict[str, Any], fds: Fds, environment: dict[str,
 def spawn(role: str, document: dict[str, Any], **more: Any) -> subprocess.Popen[bytes]:
     """Start a role in a fresh interpreter and a session of its own.
 
-    The document travels in a file without a name: arguments have a limit, and everybody can read them.
+    The document does not travel in the arguments: these have a limit, and everybody can read them.
     """
-    with _file_without_a_name() as handed:
-        handed.write(json.dumps(document).encode())
-        handed.seek(0)
+    with _readable(json.dumps(document).encode()) as handed:
         return subprocess.Popen(
             [sys.executable, "-I", "-c", _BOOTSTRAP, role, str(handed.fileno()), PACKAGE_ROOT],
             pass_fds=(handed.fileno(), *document["fds"].values()),
@@ -91,10 +92,17 @@ def spawn(role: str, document: dict[str, Any], **more: Any) -> subprocess.Popen[
         )
 
 
-def _file_without_a_name() -> IO[bytes]:
-    if hasattr(os, "memfd_create"):  # a full disk is in nobody's way
-        return os.fdopen(os.memfd_create("kata"), "w+b")
-    return tempfile.TemporaryFile()
+def _readable(data: bytes) -> IO[bytes]:
+    """Return something to read these bytes from: a pipe that holds them all, else a file without a name."""
+    if len(data) <= PIPE_BYTES:
+        reads, writes = os.pipe()
+        with os.fdopen(writes, "wb") as pipe:
+            pipe.write(data)
+        return os.fdopen(reads, "rb")
+    file: IO[bytes] = os.fdopen(os.memfd_create("kata"), "w+b") if limits.LINUX else tempfile.TemporaryFile()
+    file.write(data)
+    file.seek(0)
+    return file
 
 
 def _fork(role: str, settings: dict[str, Any], fds: Fds, environment: dict[str, str]) -> int:
