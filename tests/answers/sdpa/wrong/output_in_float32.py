@@ -1,5 +1,5 @@
 # family: dtype
-# mistake: none
+# mistake: float32-result
 import torch
 
 
