@@ -32,7 +32,7 @@ PATHS = (
 )
 BUGS = {
     "device": "q = q + torch.zeros(q.shape[-1], dtype=q.dtype)",
-    "dtype": "q = q.half().to(q.dtype) if q.dtype == torch.float64 else q",
+    "dtype": "q = q + q if q.dtype == torch.bfloat16 else q",
     "grad": "q = q.detach()",
 }
 

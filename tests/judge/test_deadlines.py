@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import subprocess
+import time
 from typing import Any
 
 import pytest
@@ -9,8 +13,11 @@ import pytest
 from grader import catalog
 from grader.judge.failure import Failure, GradingTimeout, SandboxEnded
 from grader.judge.workers.answer import Answer, Worker
-from grader.judge.workers.keeper_client import WORKERS
+from grader.judge.workers.keeper_client import WORKERS, Promised
 from grader.judge.workers.pending import Pending
+from grader.judge.workers.sandbox import GRACE_SECONDS, Sandbox
+from grader.transport.operations import Message
+from grader.transport.wire import frame
 
 LOADED: dict[str, Any] = {"kind": "loaded", "missing": [], "found": []}
 
@@ -89,3 +96,33 @@ def test_answers_that_use_up_the_memory_are_given_up() -> None:
         assert not answer.is_hopeless
         assert _call(worker)[0] == bomb
     assert answer.is_hopeless
+
+
+class FakeKeeper:
+    """Reaps nobody."""
+
+    def retire(self, pid: int) -> None:
+        """Know no status."""
+
+    def discard(self, pid: int) -> None:
+        """Let the test end the process."""
+
+
+def test_what_was_answered_while_nobody_looked_is_not_late() -> None:
+    """The judge waits for one sandbox at a time: what another has said meanwhile came in time, what it has not did not."""
+    judge, guest = socket.socketpair()
+    (diagnostics, _written), (output, _printed) = os.pipe(), os.pipe()
+    with guest, subprocess.Popen(["sleep", "60"], start_new_session=True) as process:
+        promised = Promised(process.pid, (judge.detach(), diagnostics, output), {})
+        sandbox = Sandbox(FakeKeeper(), promised, time.monotonic() + 60)  # type: ignore[arg-type]
+        guest.sendall(frame({"kind": "ready", "nonce": "", "layers": [], "gaps": []}))
+        sandbox.wait_ready()
+        first, second = (sandbox.submit(Message({"op": "call"}), 0.1) for _ in range(2))
+        sandbox.flush()
+        guest.sendall(frame({"kind": "result", "nonce": first.nonce}))
+        time.sleep(2 * GRACE_SECONDS)
+        assert sandbox.wait(first)[0]["kind"] == "result"
+        with pytest.raises(SandboxEnded) as caught:
+            sandbox.wait(second)
+        assert caught.value.ending == "timeout"
+        process.wait()
