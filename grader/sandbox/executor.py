@@ -7,10 +7,11 @@ that both are seen in exactly the same way. Nothing here knows how messages trav
 from __future__ import annotations
 
 import linecache
+import math
 import sys
 import types
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final
 
 import torch
@@ -52,8 +53,13 @@ class AnswerError(Exception):
 
 def cotangent(like: torch.Tensor) -> torch.Tensor:
     """Fixed weights with which an output of this shape enters the scalar that is differentiated."""
-    steps = torch.arange(like.numel(), dtype=torch.float64)
-    return torch.cos(1.7 * steps + 0.3).reshape(like.shape).to(like.dtype)
+    return _cotangent(tuple(like.shape), like.dtype).clone()
+
+
+@cache
+def _cotangent(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+    steps = torch.arange(math.prod(shape), dtype=torch.float64, device="cpu")
+    return torch.cos(1.7 * steps + 0.3).reshape(shape).to(dtype)
 
 
 class Executor:

@@ -195,6 +195,8 @@ class Guest:
         """Register the device before the first operation that needs it: that changes torch for good."""
         if not self._has_device and (header["op"] == "device" or header.get("device") == simdevice.NAME):
             self._has_device = True
+            if simdevice.is_registered():  # in the process that this one was forked from
+                return
             self._compare_namespaces()
             simdevice.register()
             if self._namespaces is not None:

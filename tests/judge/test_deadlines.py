@@ -109,7 +109,7 @@ class FakeKeeper:
 
 
 def test_what_was_answered_while_nobody_looked_is_not_late() -> None:
-    """The judge waits for one sandbox at a time: what another has said meanwhile came in time, what it has not did not."""
+    """The judge waits for one sandbox at a time: what another said meanwhile came in time."""
     judge, guest = socket.socketpair()
     (diagnostics, _written), (output, _printed) = os.pipe(), os.pipe()
     with guest, subprocess.Popen(["sleep", "60"], start_new_session=True) as process:

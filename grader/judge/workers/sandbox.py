@@ -201,10 +201,7 @@ class Sandbox:
     def _turn(self) -> None:
         """Wait for whatever comes next, a twentieth of a second at most. Endings are left in the first operation."""
         now = time.monotonic()
-        if now - self._looked_after > GRACE_SECONDS:  # another sandbox was waited for
-            self._grace = now + GRACE_SECONDS
-        self._looked_after = now
-        deadline = min(max(self._head_since + self._queue[0].seconds, self._grace), self._grading_deadline)
+        deadline = self._deadline(now)
         try:
             if now >= deadline:
                 self._too_late(now)
@@ -230,6 +227,13 @@ class Sandbox:
                 self._end("protocol", refused(error))
         except (SandboxEnded, GradingTimeout):
             pass  # it stands in the operation
+
+    def _deadline(self, now: float) -> float:
+        """Return until when the first operation is waited for: longer where another sandbox was, all the time."""
+        if now - self._looked_after > GRACE_SECONDS:
+            self._grace = now + GRACE_SECONDS
+        self._looked_after = now
+        return min(max(self._head_since + self._queue[0].seconds, self._grace), self._grading_deadline)
 
     def _came(self, seconds: float) -> list[tuple[selectors.SelectorKey, int]]:
         """Wait for what comes; to wake up for each reply, or each mark in the output, costs both sides a lot."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import nn
 
-from grader.probes.simdevice.backend import install_kernels, probe, register
+from grader.probes.simdevice.backend import install_kernels, is_registered, probe, register
 from grader.probes.simdevice.memory import NAME, is_sim, to_cpu, to_sim
 from grader.probes.simdevice.rule import DeviceMixError
 from grader.probes.simdevice.traffic import Event, Finding, judge_events, muted, watch
@@ -32,6 +32,7 @@ __all__ = [
     "Finding",
     "available",
     "install_kernels",
+    "is_registered",
     "is_sim",
     "judge_events",
     "module_to_sim",

@@ -136,6 +136,11 @@ def register() -> torch.device:
     return _registered[0]
 
 
+def is_registered() -> bool:
+    """Whether this process knows the device, or the one that it was forked from did."""
+    return bool(_registered)
+
+
 def _keep_copies_off_storages() -> None:
     """Replace the two methods of a tensor that allocate a storage on its device, which ends the process here."""
     deepcopy, reduce_ex = torch.Tensor.__deepcopy__, torch.Tensor.__reduce_ex__

@@ -16,6 +16,7 @@ import traceback
 import types
 import weakref
 from collections.abc import Iterable
+from itertools import compress
 from typing import Any, Final
 
 import torch
@@ -56,6 +57,7 @@ _CHANGE_BY_THEMSELVES: Final = frozenset(
 """The compiler of torch wraps the first when it is imported; the harness sets the last two."""
 
 _is, _all, _map, _len, _format = operator.is_, all, map, len, str.format
+_compress = compress
 _zip, _enumerate = zip, enumerate
 _endswith, _OF_THE_COMPILER = str.endswith, "torch/_dynamo/mutation_guard.py"
 _type, _Function, _getattr, _search = type, types.FunctionType, getattr, re.search
@@ -71,11 +73,23 @@ class _Watched:
         self.values = [space[name] for name in self.names]
         self.all = frozenset(space)
         self.count = _len(self.all) if names is None else -1
+        self._in_order = list(space) if names is None else []
+        watched = frozenset(self.names)
+        self._are_watched = [name in watched for name in self._in_order]
 
     def is_as_it_was(self) -> bool:
         """Whether nothing was replaced, removed or hidden."""
-        return _all(_map(_is, _map(self.space.get, self.names), self.values)) and (
-            self.count in (-1, _len(self.space)) or not self.added()
+        return self._is_untouched() or (
+            _all(_map(_is, _map(self.space.get, self.names), self.values))
+            and (self.count in (-1, _len(self.space)) or not self.added())
+        )
+
+    def _is_untouched(self) -> bool:
+        """Whether the same names mean the same in the same order: seen in less time than it takes to look each up."""
+        return (
+            self.count == _len(self.space)
+            and _all(_map(_is, self.space, self._in_order))
+            and _all(_map(_is, _compress(self.space.values(), self._are_watched), self.values))
         )
 
     def added(self) -> list[str]:
