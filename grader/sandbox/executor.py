@@ -7,7 +7,6 @@ that both are seen in exactly the same way. Nothing here knows how messages trav
 from __future__ import annotations
 
 import linecache
-import math
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -37,11 +36,7 @@ Given = tuple[Any, Any, Any]
 """The arguments, the keyword arguments and, of a module, the parameters of an operation."""
 
 # What an answer could patch, taken before it is loaded.
-_clone, _manual_seed, _grad = (
-    torch.Tensor.clone,
-    torch.default_generator.manual_seed,
-    torch.autograd.grad,
-)
+_clone, _manual_seed, _grad = torch.Tensor.clone, torch.default_generator.manual_seed, torch.autograd.grad
 _isinstance, _len = isinstance, len
 _Tensor, _Module, _Parameter = torch.Tensor, torch.nn.Module, torch.nn.Parameter
 _apply, _module_to = torch.nn.Module._apply, torch.nn.Module.to  # noqa: SLF001 - an answer may override it
@@ -58,7 +53,7 @@ def cotangent(like: torch.Tensor) -> torch.Tensor:
 
 @cache
 def _cotangent(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-    steps = torch.arange(math.prod(shape), dtype=torch.float64, device="cpu")
+    steps = torch.arange(torch.Size(shape).numel(), dtype=torch.float64, device="cpu")
     return torch.cos(1.7 * steps + 0.3).reshape(shape).to(dtype)
 
 
