@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from grader.cli.help import SpokenGroup
 from grader.errors import UsageError
 from grader.language import _
 
+KINDS = ("reference", "correct", "mistake", "wrong")
 READMES = {"en": "README.md", "zh": "README.zh.md"}
 
 
@@ -32,13 +34,25 @@ def dev_command() -> None:
     "check",
     cls=KataCommand,
     short_help="Hold a kata to the rules.",
-    epilog=examples("kata dev check mha", "kata dev check --all"),
+    epilog=examples("kata dev check mha", "kata dev check --all", "kata dev check --all --each correct --seeds 5"),
 )
 @click.argument("kata", required=False, shell_complete=kata_names)
 @click.option("--all", "every", is_flag=True, help="All katas; writes katas and score into the READMEs.")
-@click.option("--seeds", type=click.IntRange(1), default=20, show_default=True, help="Seeds for each reference.")
+@click.option(
+    "--seeds", type=click.IntRange(1), default=20, show_default=True, help="So many seeds for each reference."
+)
+@click.option(
+    "--each",
+    type=click.Choice(KINDS),
+    multiple=True,
+    help="Grade the answers of this kind alone, with each seed; the READMEs are left alone.",
+)
+@click.option("--first-seed", type=click.IntRange(0), default=0, show_default=True, help="The first of the seeds.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="So many katas at a time.")
 @click.pass_obj
-def check_command(app: App, kata: str | None, every: bool, seeds: int) -> None:
+def check_command(
+    app: App, kata: str | None, every: bool, seeds: int, each: tuple[str, ...], first_seed: int, jobs: int
+) -> None:
     """Hold KATA to the rules.
 
     Stub, reference, bank of mistakes, correct and wrong answers, texts and shape comments.
@@ -47,23 +61,29 @@ def check_command(app: App, kata: str | None, every: bool, seeds: int) -> None:
 
     if not every and kata is None:
         raise UsageError(_("Name a kata, or use --all."))
+    chosen = list(catalog.katas().values()) if every else [app.kata(kata)]
     with session.open() as opened:
         from grader.dev import check  # noqa: PLC0415 - while the server starts
+        from grader.pool import as_completed  # noqa: PLC0415 - likewise
 
-        chosen = list(catalog.katas().values()) if every else [app.kata(kata)]
-        scores = []
-        for one in chosen:
-            scores.append(check.check(one, opened, seeds, partial(_tell, f"{one.id}: ")))
-            _tell("")
-            for problem in scores[-1].problems:
-                click.echo(f"{one.id}: {problem}")
-    score = check.table(scores)
-    click.echo(score)
-    if every:
+        def held(one: catalog.Kata) -> check.Score:
+            drawn = range(first_seed, first_seed + seeds)
+            return check.check(one, opened, drawn, partial(_tell, f"{one.id}: "), each)
+
+        scores: dict[int, check.Score] = {}
+        with closing(as_completed(chosen, held, jobs=jobs, stop=opened.cancel)) as results:
+            for number, score in results:
+                scores[number] = score
+                _tell("")
+                for problem in score.problems:
+                    click.echo(f"{score.kata}: {problem}")
+    in_order = [scores[number] for number in sorted(scores)]
+    click.echo(check.table(in_order))
+    if every and not each:
         for lang, readme in READMES.items():
-            _write(readme, "score", check.table(scores, lang))
+            _write(readme, "score", check.table(in_order, lang))
             _write(readme, "katas", check.course(chosen, lang))
-    if any(one.problems for one in scores):
+    if any(one.problems for one in in_order):
         raise click.exceptions.Exit(1)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -59,8 +59,18 @@ def _nobody_asks(step: str) -> None:
     del step
 
 
-def check(kata: Kata, session: Session, seeds: int = SEEDS, on_step: Callable[[str], None] = _nobody_asks) -> Score:
-    """Hold a kata to every rule. The problems of the score say what breaks one."""
+def check(
+    kata: Kata,
+    session: Session,
+    seeds: Iterable[int] = range(SEEDS),
+    on_step: Callable[[str], None] = _nobody_asks,
+    each: Collection[str] = (),
+) -> Score:
+    """Hold a kata to every rule. The problems of the score say what breaks one.
+
+    References are graded with each of the seeds, the other known answers with one that is drawn. Where kinds are named
+    in ``each``, answers of these kinds alone are graded, with each of the seeds.
+    """
     from grader.dev import byhand, shapes  # noqa: PLC0415 - they import torch
 
     score = Score(kata.id)
@@ -69,25 +79,40 @@ def check(kata: Kata, session: Session, seeds: int = SEEDS, on_step: Callable[[s
     if score.problems:
         return score
     score.problems += [*files.problems(kata), *byhand.problems(kata), *shapes.problems(kata)]
-    for known in known_answers(kata):
-        for seed in range(seeds if known.kind == "reference" else 1):
-            on_step(f"{known.kind} {known.name}")
-            request = Request(
-                kata.id,
-                known.source,
-                kata.filename,
-                seed=seed if known.kind == "reference" else None,
-                case=f"{known.family}/" if known.family else "",  # the family that must reject it has to do so alone
-            )
-            report = session.grade(request, many=known.kind != "reference")
-            problem = _problem(known, kata, report)
-            score.count(known, not problem)
-            if problem:
-                score.problems.append(f"{known.kind} {known.name} (seed {report['seed']}): {problem}")
-            if known.kind == "mistake":
-                score.named[0] += [mistake["id"] for mistake in report["mistakes"]][:1] == [known.mistake]
-                score.named[1] += 1
+    grade(kata, session, seeds, on_step, each, score)
     return score
+
+
+def grade(
+    kata: Kata,
+    session: Session,
+    seeds: Iterable[int],
+    on_step: Callable[[str], None],
+    each: Collection[str],
+    score: Score,
+) -> None:
+    """Grade the known answers of a kata, as ``check`` says, and take the outcomes."""
+    often_graded = each or ("reference",)
+    known = list(known_answers(kata))
+    once: list[tuple[Known, int | None]] = [(one, None) for one in known if not each and one.kind not in often_graded]
+    often = [(one, seed) for seed in seeds for one in known if one.kind in often_graded]
+    for one, seed in (*once, *often):
+        on_step(f"{one.kind} {one.name}" if seed is None else f"{one.kind} {one.name}, seed {seed}")
+        _grade(one, kata, session, seed, score)
+
+
+def _grade(known: Known, kata: Kata, session: Session, seed: int | None, score: Score) -> None:
+    """Grade an answer and take the outcome; the family that must reject it has to do so alone."""
+    case = f"{known.family}/" if known.family else ""
+    request = Request(kata.id, known.source, kata.filename, seed=seed, case=case)
+    report = session.grade(request, many=known.kind != "reference")
+    problem = _problem(known, kata, report)
+    score.count(known, not problem)
+    if problem:
+        score.problems.append(f"{known.kind} {known.name} (seed {report['seed']}): {problem}")
+    if known.kind == "mistake":
+        score.named[0] += [mistake["id"] for mistake in report["mistakes"]][:1] == [known.mistake]
+        score.named[1] += 1
 
 
 def _problem(known: Known, kata: Kata, report: Report) -> str:

@@ -1,0 +1,54 @@
+"""Which answers `kata dev check` grades, and with which seeds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grader import catalog
+from grader.client.session import Request
+from grader.dev.answers import known_answers
+from grader.dev.check import Score, grade
+
+KATA = catalog.find("valid-lens")
+
+
+class AcceptsAll:
+    """A session to which every answer is right."""
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+
+    def grade(self, request: Request, *, many: bool) -> dict[str, Any]:
+        """Note what is asked for."""
+        del many
+        self.requests.append(request)
+        return {"verdict": "passed", "message": "", "cases": [], "mistakes": [], "families": {}, "seed": request.seed}
+
+
+def graded(session: AcceptsAll, each: list[str]) -> Score:
+    """Grade with two seeds."""
+    score = Score(KATA.id)
+    grade(KATA, session, [3, 4], str, each, score)  # type: ignore[arg-type]
+    return score
+
+
+def test_one_kind_alone_with_each_seed() -> None:
+    """Where kinds are named, their answers alone are graded: as often as there are seeds."""
+    session = AcceptsAll()
+    score = graded(session, ["correct"])
+    correct = [known.source for known in known_answers(KATA) if known.kind == "correct"]
+    assert [(request.source, request.seed) for request in session.requests] == [
+        (source, seed) for seed in (3, 4) for source in correct
+    ]
+    assert score.accepted == [2 * len(correct)] * 2
+    assert score.problems == []
+
+
+def test_references_get_each_seed_and_all_else_one() -> None:
+    """What must be rejected and is not, is told with its seed."""
+    session = AcceptsAll()
+    score = graded(session, [])
+    known = [one for one in known_answers(KATA) if one.kind != "reference"]
+    assert [request.seed for request in session.requests] == [None] * len(known) + [3, 4]
+    wrong = [one for one in known if one.kind in ("mistake", "wrong")]
+    assert len([problem for problem in score.problems if "not rejected" in problem]) == len(wrong) + 1  # and the stub
