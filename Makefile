@@ -1,5 +1,6 @@
 # make demo   grade a wrong and a corrected answer, in a temporary folder
 # make test   the project's own tests                 make lint   formatting and rules
+# make test-all   all known answers, of which `make test` does a share each day
 # make test-fast   those of them that grade nothing: seconds, while you work
 # make types  the types of grader/                    make bench  how long commands and gradings take
 # make house  measures the code itself: circles, classes to know, lines
@@ -17,7 +18,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 VERSION = -c "import sys; print('%d.%d' % sys.version_info[:2])"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-fast lint types bench house messages format clean
+.PHONY: help setup demo test test-all test-fast lint types bench house messages format clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -43,6 +44,9 @@ demo: $(READY)
 # the largest groups come first, the tests without one last, wherever there is nothing to do.
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+test-all: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --every $(ARGS)
 
 test-fast: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not grades" $(ARGS)

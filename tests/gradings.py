@@ -19,6 +19,7 @@ def on_its_worker(kata: str) -> pytest.MarkDecorator:
     return pytest.mark.xdist_group(kata)
 
 
-def of_kata(kata: str, *values: Any, name: str) -> Any:
+def of_kata(kata: str, *values: Any, name: str, is_one_of_many: bool = False) -> Any:
     """Return the parameters of a test that grades answers to a kata."""
-    return pytest.param(*values, id=name, marks=on_its_worker(kata))
+    marks = [on_its_worker(kata), *([pytest.mark.one_of_many] if is_one_of_many else [])]
+    return pytest.param(*values, id=name, marks=marks)

@@ -42,6 +42,11 @@ class Trial:
     name: str
     seed: int = SEED
 
+    @property
+    def is_one_of_many(self) -> bool:
+        """Whether it may wait for its day: stubs and references do not."""
+        return self.known.kind not in ("stub", "reference") or self.seed == OTHER_SEED
+
     def graded(self, session: Session) -> Report:
         """Grade it: the family that must reject it has to do so alone."""
         known = self.known
@@ -130,7 +135,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "trial" in metafunc.fixturenames:
         pairs = metafunc.config.getoption("pairs") or PAIRS
         trials = [trial for kata in KATAS.values() for trial in trials_of(kata, pairs)]
-        metafunc.parametrize("trial", [of_kata(trial.known.kata, trial, name=trial.name) for trial in trials])
+        metafunc.parametrize(
+            "trial",
+            [
+                of_kata(trial.known.kata, trial, name=trial.name, is_one_of_many=trial.is_one_of_many)
+                for trial in trials
+            ],
+        )
 
 
 @pytest.mark.parametrize("kata", KATAS.values(), ids=KATAS)
