@@ -15,7 +15,7 @@ import textwrap
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ SHARE = "KATA_TESTS_SHARE"
 
 def pytest_configure() -> None:
     """Settle which share is today's before there are workers, which have to agree on it."""
-    os.environ.setdefault(SHARE, str(date.today().toordinal() % SHARES))
+    os.environ.setdefault(SHARE, str(datetime.now(tz=UTC).toordinal() % SHARES))
 
 
 def pytest_report_header(config: pytest.Config) -> str:
