@@ -231,7 +231,7 @@ def test_tokens_are_used_again(check, rng):
     check.same(second, first, "the same call gives another result the second time")
 
 
-@pytest.mark.derive("grad")
+@pytest.mark.derive  # in float64 a table of float32 shows behind 500 tokens: an angle of 577 is rounded by 3e-5
 def test_sizes_that_people_run(check, rng):
     """A text of 600 tokens, cut out of a longer one; as many sequences as tokens, and another width."""
     encoding = check["PositionalEncoding"](d_model=6, max_len=600)
