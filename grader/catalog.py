@@ -47,6 +47,8 @@ class Kata:
     families: tuple[str, ...]
     forbidden: tuple[str, ...]
     allowed: tuple[str, ...]
+    without: tuple[str, ...] = ()
+    """Levels at which no run goes through its cases: see `grader/judge/cases/levels.py`."""
     continues: str = ""
     """The kata with whose passed answer the file begins; empty for none."""
     call_seconds: float = CALL_SECONDS
@@ -246,6 +248,7 @@ def _load(folder: Path, solution: Path) -> Kata:
         families=table.names("families", FAMILIES.__contains__, "one of " + " ".join(FAMILIES), at_least=1),
         forbidden=table.names("forbidden", _is_dotted, "a dotted name"),
         allowed=table.names("allowed", _is_dotted, "a dotted name"),
+        without=table.names("without", str.isprintable, "a level", default=[]),
         continues=table.kata("continues"),
         call_seconds=table.seconds("call_seconds", CALL_SECONDS),
         grading_seconds=table.seconds("grading_seconds", GRADING_SECONDS),
@@ -300,8 +303,10 @@ class _Table:
             raise self._wrong(key, f"must be a whole number from {low} to {high}, not {value!r}")
         return value
 
-    def names(self, key: str, fits: Callable[[str], bool], kind: str, at_least: int = 0) -> tuple[str, ...]:
-        value = self._take(key)
+    def names(
+        self, key: str, fits: Callable[[str], bool], kind: str, at_least: int = 0, default: list[str] | None = None
+    ) -> tuple[str, ...]:
+        value = self._take(key, default)
         if not isinstance(value, list):
             raise self._wrong(key, f"must be a list, not {value!r}")
         for name in value:

@@ -75,6 +75,15 @@ class Model:
             self._initial[key] = {name: parameter.detach() for name, parameter in model.named_parameters()}
         return self._initial[key]
 
+    def drops(self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether a module of these arguments drops anything in training; one that is not known to keep all does."""
+        try:
+            given = inspect.signature(self.reference.executor.namespace[signature.name]).bind(*args, **kwargs)
+        except TypeError:
+            return True
+        given.apply_defaults()
+        return any("dropout" in name and value != 0 for name, value in given.arguments.items())
+
 
 class Grading:
     """What outlives a case."""
@@ -96,6 +105,7 @@ class Grading:
         self.reference, self.reference_text = self.model.reference, self.model.text
         self.signatures, self.texts = self.model.signatures, self.model.texts
         self.method, self.initial_parameters = self.model.method, self.model.initial_parameters
+        self.drops = self.model.drops
 
 
 def signature(reference: Reference, text: str, name: str) -> Signature:

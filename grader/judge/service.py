@@ -25,6 +25,7 @@ from grader.judge.explain.facts import facts
 from grader.judge.explain.repro import script
 from grader.judge.failure import NOTHING_WRITTEN, text_of
 from grader.judge.progress import Client, Clock, Progress, Stale
+from grader.judge.runs.isolation import isolate
 from grader.judge.runs.outcome import CaseOutcome, Run
 from grader.judge.runs.runner import Runner
 from grader.judge.workbench import Workbench, wanted
@@ -125,6 +126,7 @@ class Judge:
             Runner(grading, progress.notes, plan, progress.confirms).run(runs, patiently=many)
             clock.lap("cases")
             outcomes = sorted(progress.outcomes, key=lambda o: (FAMILIES.index(o.family), o.case.position))
+            isolate(grading, outcomes)
             document = _document(request, grading, outcomes, total, workbench)
             clock.lap("diagnosis")
         workbench.used(plan, many=many)
@@ -214,7 +216,7 @@ def headline(grading: Grading, outcomes: list[CaseOutcome]) -> str:
 def _chosen(workbench: Workbench, grading: Grading, request: dict[str, Any]) -> list[Run]:
     """Return the runs that a request asks for. Raises UsageError where that are none."""
     device = "" if request["device"] == "cpu" else request["device"]
-    runs = wanted(workbench.runs(device), request["case"].lower())
+    runs = wanted(workbench.runs(grading.seed, device), request["case"].lower())
     if runs:
         return runs
     grading.answer.close()

@@ -44,7 +44,7 @@ class Workbench:
         self._graded = 0
         self._broken = False
         self._workers: tuple[str, ...] = WORKERS
-        self._runs: list[Run] = []
+        self._runs: tuple[int | None, list[Run]] = None, []
 
     @cached_property
     def cases(self) -> list[Case]:
@@ -88,10 +88,13 @@ class Workbench:
         seed: int | None = request["seed"]
         return seed if seed is not None else fresh_seed()
 
-    def runs(self, device: str) -> list[Run]:
+    def runs(self, seed: int, device: str) -> list[Run]:
         """Return the runs of a grading, which may be made already; ``device`` where it is not the simulated one."""
-        runs, self._runs = self._runs, []
-        return runs if runs and not device else runs_of(self.cases, self.kata.families, device)
+        (made_for, runs), self._runs = self._runs, (None, [])
+        return runs if made_for == seed and not device else self._runs_of(seed, device)
+
+    def _runs_of(self, seed: int, device: str = "") -> list[Run]:
+        return runs_of(self.cases, self.kata.families, seed, device, self.kata.without)
 
     # --- preparing
 
@@ -157,7 +160,8 @@ class Workbench:
         assert self._steps is not None
         if next(self._steps, _END) is _END:
             self._plan, self._next, self._steps, self._used = self._next, None, None, False
-            self._runs = runs_of(self.cases, self.kata.families)
+            assert self._plan is not None
+            self._runs = self._plan.seed, self._runs_of(self._plan.seed)
             return False
         return True
 

@@ -15,18 +15,14 @@ from typing import Any, Final
 
 import torch
 
-from grader.sandbox import observe
+from grader.sandbox import levels, observe
 from grader.sandbox.training import NoLossError, Tell, train
 from grader.sandbox.values import Snapshot, describe, same_bits
+from grader.transport.memory import OWN
 from grader.transport.wire import Heap, Unpacker, WireError, dtype_named
 
 MODULE_NAME: Final = "kata_answer"
 MOST_PARAMETERS: Final = 200
-NUMBERS_IN_FRONT: Final = 8
-"""Arguments of the runs without gradients begin there in their memory: a slice is as good as a copy.
-
-An even number: pairs of numbers are looked at as complex ones.
-"""
 RUN_BITS: Final = 10
 """Modules and results are numbered within the run of a case: these bits are theirs, the others are the run's."""
 
@@ -66,6 +62,7 @@ class Executor:
         self._modules: dict[int, Any] = {}
         self._kept: dict[int, Any] = {}
         self._run = -1
+        self._scripts = False
         self._handed_back: set[int] = set()
 
     def load(self, source: str) -> None:
@@ -75,6 +72,7 @@ class Executor:
         module.__file__ = self.filename
         sys.modules[MODULE_NAME] = module
         self.namespace = module.__dict__
+        self._scripts = "jit" in source
         exec(compile(source, self.filename, "exec", dont_inherit=True), self.namespace)  # noqa: S102
 
     def defined(self, entries: list[str]) -> Header:
@@ -138,10 +136,12 @@ class Executor:
         observe.ready(header["device"])
         self._handed_back.clear()
         module, target = self._target(header)
-        weights = _parameters(module) if module is not None and (header["inputs"] or header["grad"]) else {}
         given = given or _unpacked(header, _reader(header, tensors, self._returned))
         args, kwargs = observe.place(given[:2], header["device"])
         inputs = dict(named_tensors(args, kwargs, header["names"]))
+        call = levels.Call(header, target, args, kwargs, self._handed_back, scripts=self._scripts)
+        call.prepare(module, inputs)
+        weights = _parameters(module) if module is not None and (header["inputs"] or header["grad"]) else {}
         watched = inputs | weights if header["inputs"] else {}
         given_lists = ((n, v) for n, v in _named(args, kwargs, header["names"]) if isinstance(v, list))
         lists = [(name, value, list(value)) for name, value in given_lists] if header["inputs"] else []
@@ -150,9 +150,8 @@ class Executor:
             for tensor in inputs.values():
                 if tensor.is_floating_point() and id(tensor) not in self._handed_back:
                     tensor.requires_grad_()
-        _manual_seed(header["seed"])
         with observe.watching(header, self.filename, (args, kwargs, module)) as seen:
-            result = target(*args, **kwargs)
+            result = call()
         snapshot = Snapshot(to_cpu=observe.to_cpu, heap=heap)
         reply: Header = {"kind": "value", "value": snapshot.tree(result), "seen": seen()}
         self._kept[header["key"]] = result  # a later call may get it back, unless it is too large to be sent
@@ -276,10 +275,8 @@ def _reader(
     """Read what a call is given; what is differentiated has memory of its own for each entry.
 
     A leaf that is expanded gets the mean of its entries' gradients through as_strided, their own through all else.
-    Where nothing is recorded, numbers lie in the memory of an argument before its own.
     """
-    in_front = NUMBERS_IN_FRONT if header.get("recording") == "no_grad" else 0
-    return Unpacker(tensors, returned, dense=bool(header.get("grad")), in_front=in_front)
+    return Unpacker(tensors, returned, dense=bool(header.get("grad")), layout=header.get("layout", OWN))
 
 
 def _unpacked(header: Header, tree: Unpacker) -> Given:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Any, Final
 
 import torch
@@ -67,14 +67,19 @@ def to_cpu(tensor: torch.Tensor) -> torch.Tensor:
     return simdevice.to_cpu(tensor) if tensor.device.type == SIMULATED else tensor.cpu()
 
 
+def recording(header: dict[str, Any]) -> AbstractContextManager[None]:
+    """Enter the gradient mode of a call."""
+    name: str = header.get("recording", "")
+    return _WITHOUT_GRADIENTS[name]() if name else nullcontext()
+
+
 @contextmanager
 def watching(header: dict[str, Any], filename: str, existing: Any) -> Iterator[Callable[[], Seen]]:
     """Switch on the probes that the call asks for; the function that it yields tells what they saw."""
     reports: list[Callable[[], Seen]] = []
     steps = list(steps_in(existing))
     with ExitStack() as stack:
-        if header.get("recording"):
-            stack.enter_context(_WITHOUT_GRADIENTS[header["recording"]]())
+        stack.enter_context(recording(header))
         if steps:
             reports.append(lambda: {"asked": [shape for step in steps for shape in step.asked][:MOST_ASKED]})
         if header["device"] == SIMULATED:

@@ -146,6 +146,7 @@ def _in_full(console: Console, case: Case) -> None:
     _paragraph(console, case["about"], "dim")
     _paragraph(console, case["call"])
     _paragraph(console, case["message"])
+    _paragraph(console, case.get("only", ""), "bold")
     if case["line"]:
         _paragraph(console, f"> {clean(case['line']).strip()}", "cyan")
 

@@ -18,6 +18,7 @@ from safetensors.torch import load as _load_tensors
 from safetensors.torch import save as _save_tensors
 
 from grader.transport.callables import Step
+from grader.transport.memory import OWN, Memory
 
 MARK: Final = b"KATA"
 PREFIX: Final = struct.Struct("<4sIQ")
@@ -252,16 +253,16 @@ class Unpacker:
         returned: Callable[[int, list[int | str]], Tree] | None = None,
         *,
         dense: bool = False,
-        in_front: int = 0,
+        layout: str = OWN,
     ) -> None:
         """Read these heaps.
 
-        ``returned`` finds what was returned earlier; ``dense``: nothing arrives expanded; ``in_front``: so many numbers
-        lie before each tensor in its memory.
+        ``returned`` finds what was returned earlier; ``dense``: nothing arrives expanded; ``layout``: how tensors lie
+        in memory, see :mod:`grader.transport.memory`.
         """
         self._tensors = tensors
         self._returned = returned
-        self._dense, self._in_front = dense, in_front
+        self._dense, self._memory = dense, Memory(tensors, layout)
         self._made: dict[tuple[Any, ...], torch.Tensor] = {}
         self._left = sum(tensor.numel() for tensor in tensors.values())  # each has a place of its own
 
@@ -315,8 +316,10 @@ class Unpacker:
             if self._left < 0 or (expand is not None and math.prod(expand) > MAX_PAYLOAD):
                 raise WireError("the values are larger than what was sent")
             try:
-                tensor = self._tensors[heap].narrow(0, start, length)
-                tensor = (tensor if shared else self._copied(tensor)).view(sizes)
+                if shared:
+                    tensor = self._tensors[heap].narrow(0, start, length).view(sizes)
+                else:
+                    tensor = self._memory.tensor(heap, start, sizes, as_sent=bool(order or expand))
                 if order is not None:
                     tensor = tensor.permute(sorted(range(len(order)), key=order.__getitem__))
                 tensor = tensor if expand is None else tensor.expand(expand)
@@ -324,14 +327,6 @@ class Unpacker:
             except (RuntimeError, TypeError, IndexError, ValueError, OverflowError) as error:
                 raise WireError("a value points outside of what was sent") from error
         return self._made[key]
-
-    def _copied(self, tensor: torch.Tensor) -> torch.Tensor:
-        if not self._in_front:
-            return tensor.clone()
-        memory = tensor.new_ones(self._in_front + tensor.numel())
-        copy = memory[self._in_front :]
-        copy.copy_(tensor)
-        return copy
 
 
 def _sizes(value: Any) -> list[int]:

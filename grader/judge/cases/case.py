@@ -14,12 +14,11 @@ from grader.judge.cases.check import Check
 from grader.judge.cases.rng import Numbers
 from grader.judge.cases.variant import Variant, as_derived
 from grader.sandbox.observe import SIMULATED
+from grader.transport.memory import BEHIND
 
 CORE: Final = "core"
 DERIVED_FROM: Final = (CORE, "mask")
 HALVES: Final = {"float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
-RECORDING: Final = {"bfloat16": "no_grad"}
-"""Cases themselves run without gradients, as a model that is used does; what is derived from them mostly with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ def traits_of(marks: Iterable[Any]) -> dict[str, Any]:
 def variants_of(case: Case, families: tuple[str, ...], device: str = "") -> list[Variant]:
     """Return the variants of a case: its own, and those derived from it for the families of the kata."""
     family, chosen, device = case.family, case.derives, device or SIMULATED
-    plain = Variant(family, recording="no_grad") if family in DERIVED_FROM else Variant(family)
+    plain = Variant(family, recording="no_grad", layout=BEHIND) if family in DERIVED_FROM else Variant(family)
     on_device = Variant("device", "" if device == SIMULATED else device, device=device)
     own = {
         "grad": Variant("grad", dtype=torch.float64, grad=True),
@@ -78,9 +77,7 @@ def variants_of(case: Case, families: tuple[str, ...], device: str = "") -> list
         return variants
     derived = [name for name in families if name not in DERIVED_FROM and (chosen is None or name in chosen)]
     if "dtype" in derived:
-        variants += [
-            Variant("dtype", label, dtype, recording=RECORDING.get(label, "")) for label, dtype in HALVES.items()
-        ]
+        variants += [Variant("dtype", label, dtype) for label, dtype in HALVES.items()]
     if "grad" in derived:
         variants.append(Variant("grad", dtype=torch.float64, grad=True))
     if "device" in derived:

@@ -69,6 +69,8 @@ class Module:
     def __init__(self, check: Asker, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._check, self._signature, self._arguments = check, signature, (args, kwargs)
         self._handle, self._training = check.new_handle(), False
+        levels = dict(check.variant.levels)
+        self._always_trains = levels.get("mode") == "train" and not check.grading.drops(signature, args, kwargs)
         self._text = f"{signature.name}({described(args, kwargs, ())})"
         initial = check.grading.initial_parameters(signature, args, kwargs)
         self._state = {name: check.numbers.weights_like(value) for name, value in initial.items()}
@@ -103,11 +105,16 @@ class Module:
         called = self._check.grading.method(self._signature, start)
         each = self._signature.names[0]
         names = (*called.names[: len(given)], *(f"{each}_{number}" for number, _ in enumerate(inputs, 1)))
-        header = _header(names, handle=self._handle, train=self._training, grad=self._check.variant.grad)
+        header = _header(names, handle=self._handle, train=self._trains, grad=self._check.variant.grad)
         header["unroll"] = [start, len(given), int(branches)]
         text = f"{self._text}: {start}({described(given, {}, called.names)}), then {described(tuple(inputs), {}, ())}"
         returns = tuple(f"{self._signature.returns[0]}[{number}]" for number, _ in enumerate(inputs))
         return self._check.ask(header, {"args": (*given, *inputs), "kwargs": {}}, text, returns, compared=True)
+
+    @property
+    def _trains(self) -> bool:
+        """Whether it is in training mode: at a level, wherever that makes no difference to the reference."""
+        return self._training or self._always_trains
 
     def train(self) -> Module:
         """Switch both to training mode."""
@@ -167,7 +174,7 @@ class Module:
             self._check.unbuilt.remove(self)
         args, kwargs = self._arguments
         header = {
-            **{"op": "build", "entry": self._signature.name, "handle": self._handle, "train": self._training},
+            **{"op": "build", "entry": self._signature.name, "handle": self._handle, "train": self._trains},
             **{"wants_module": self._signature.is_module, "seed": SEED_OF_CALLS, "again": self._was_built},
         }
         self._was_built = True
@@ -177,7 +184,7 @@ class Module:
         self.build()
         called = self._check.grading.method(self._signature, method) if method else self._signature
         header = _header(
-            called.names, handle=self._handle, method=method, train=self._training, grad=self._check.variant.grad
+            called.names, handle=self._handle, method=method, train=self._trains, grad=self._check.variant.grad
         )
         header["stateful"] = not self._signature.is_module
         text = f"{self._text}{'.' + method if method else ''}({described(args, kwargs, called.names)})"

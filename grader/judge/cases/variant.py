@@ -8,10 +8,14 @@ from typing import Any, Final, Protocol
 
 import torch
 
+from grader.transport.memory import OWN
 from grader.transport.wire import Tree, dtype_name
 
 TRACED: Final = 3
 """One in so many runs of a derived variant is traced: that costs as much again as half of a call."""
+
+LevelSet = tuple[tuple[str, str], ...]
+"""Factors, each with a level other than the plain one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,10 @@ class Variant:
     """Whether graph and gradients are out of the question: "", "no_grad" or "inference_mode"."""
     compares_values: bool = True
     derived: bool = False
+    layout: str = OWN
+    """How the arguments lie in memory."""
+    levels: LevelSet = ()
+    """How else a caller may go about it."""
 
     @property
     def watches_inputs(self) -> bool:
@@ -44,6 +52,8 @@ class Variant:
             "inputs": self.watches_inputs,
             "cost": self.cost,
             "recording": self.recording,
+            "layout": self.layout,
+            "levels": dict(self.levels),
         }
 
     def _traced(self, bounds: dict[str, Any], number: int) -> dict[str, Any] | None:

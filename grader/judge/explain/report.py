@@ -10,7 +10,9 @@ import torch
 
 from grader import __version__
 from grader.catalog import FAMILIES
+from grader.judge.cases.levels import described
 from grader.judge.runs.outcome import CaseOutcome
+from grader.language import _
 from grader.text import clean
 
 SCHEMA: Final = 2
@@ -32,6 +34,9 @@ def case_document(case: CaseOutcome, source: str, filename: str) -> dict[str, An
         "where": f"{filename}:{line}" if line else "",
         "line": _line_of(source, line),
         "call": clean(failure.call, 400) if failure else "",
+        "levels": dict(case.variant.levels),
+        "needs": dict(case.needs) if case.needs is not None else None,
+        "only": _("It fails only {levels}.").format(levels=described(case.needs)) if case.needs else "",
         "remarks": [
             {"message": text, "where": f"{filename}:{line}" if line else ""} for text, line in case.check.remarks
         ]

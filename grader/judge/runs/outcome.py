@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from grader.judge.cases.case import DERIVED_FROM, Case
 from grader.judge.cases.check import Check
 from grader.judge.cases.rng import Numbers
-from grader.judge.cases.variant import Variant, as_traced
+from grader.judge.cases.variant import LevelSet, Variant, as_traced
 from grader.judge.contract import Grading
 from grader.judge.exchange.observed import contract_failure
 from grader.judge.failure import Failure, Outcome
@@ -39,6 +39,8 @@ class CaseOutcome:
     """Why it did not run; None where it did."""
     evidence: Evidence = field(default_factory=Evidence, repr=False)
     """What it rests on."""
+    needs: LevelSet | None = None
+    """The smallest set of the levels of its variant at which it fails; None where nobody has looked."""
     is_read_off: bool = False
     """Whether it was read off the run of another variant, which shows what was printed and how long it took."""
 

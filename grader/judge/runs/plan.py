@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from grader.judge.cases.case import Case, variants_of
+from grader.judge.cases.levels import Draw
 from grader.judge.contract import Grading
 from grader.judge.exchange.results import Exchange
 from grader.judge.runs.batches import Ready, balanced, parted, together
@@ -38,7 +39,7 @@ class Plan:
     def steps(self, grading: Grading, cases: list[Case]) -> Iterator[None]:
         """Prepare run after run; the caller may stop in between."""
         stand_in = Local(grading.reference_text, "reference.py")
-        runs = runs_of(cases, grading.kata.families)
+        runs = runs_of(cases, grading.kata.families, grading.seed, without=grading.kata.without)
         for run in runs:
             self.runs.append(record(run, grading, stand_in))
             yield
@@ -71,9 +72,15 @@ class Plan:
                 self.runs[index].repeats = frozenset(number + 1 for number in found)
 
 
-def runs_of(cases: list[Case], families: tuple[str, ...], device: str = "") -> list[Run]:
-    """Return the runs that give all outcomes of these cases, numbered."""
-    runs = [run for case in cases for run in planned(case, variants_of(case, families, device))]
+def runs_of(
+    cases: list[Case], families: tuple[str, ...], seed: int, device: str = "", without: tuple[str, ...] = ()
+) -> list[Run]:
+    """Return the runs that give all outcomes of these cases, numbered, at the levels that a seed draws.
+
+    ``without`` those that the kata leaves out.
+    """
+    draw = Draw(seed, without)
+    runs = [run for case in cases for run in planned(case, draw.give(variants_of(case, families, device)))]
     for number, run in enumerate(runs, 1):
         run.number = number
     return runs

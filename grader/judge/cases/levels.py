@@ -1,0 +1,135 @@
+"""The levels at which a derived run goes through its case: how else a caller may go about the very same calls.
+
+Nearly all failures come from one factor or a pair of them (Kuhn, Wallace and Gallo, 2004), so the levels of the runs of
+each variant are drawn from a covering array: every pair of levels occurs in one of its rows. No run is added for it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections import Counter
+from functools import cache
+from typing import Final
+
+from allpairspy import AllPairs
+
+from grader.judge.cases.variant import LevelSet, Variant
+from grader.language import _, marked
+from grader.sandbox import levels as ways
+from grader.transport import memory
+
+PLAIN: Final = ""
+Row = dict[str, str]
+
+FACTORS: Final[dict[str, tuple[str, ...]]] = {
+    "layout": (PLAIN, memory.OWN, memory.WIDER, memory.TRANSPOSED, memory.REVERSED, memory.PACKED),
+    "before": (PLAIN, ways.INPUTS, ways.STEPPED, ways.LOADED),
+    "gradients": (PLAIN, "recorded"),
+    "identity": (PLAIN, ways.VIEWS, ways.CLONES),
+    "mode": (PLAIN, ways.ROUND_TRIP, "train"),
+    "caller": (PLAIN, ways.DEVICE, ways.DTYPE),
+}
+"""Each factor with its levels, the plain one first: how the case itself is run."""
+WHERE: Final = {("caller", ways.DEVICE): ("device",), ("caller", ways.DTYPE): ("dtype", "device")}
+"""Levels that make a difference in the variants of some families only."""
+LEVELLED: Final = ("dtype", "grad", "device")
+"""Families whose derived runs have levels; what they watch for does not depend on them."""
+RECORDS: Final = ("grad",)
+"""Families that need gradients."""
+GRADIENTS: Final = ("grad", "")
+VALUES: Final = ("dtype", "float64")
+TITLES: Final = {
+    ("layout", memory.OWN): marked("with inputs that begin their memory"),
+    ("layout", memory.WIDER): marked("with inputs that are slices of wider tensors"),
+    ("layout", memory.TRANSPOSED): marked("with inputs that are transposed in memory"),
+    ("layout", memory.REVERSED): marked("with inputs all of whose axes are reversed in memory"),
+    ("layout", memory.PACKED): marked("with inputs that are views of one tensor"),
+    ("before", ways.INPUTS): marked("after a call in which the same tensors held other numbers"),
+    ("before", ways.STEPPED): marked("after a call with other weights, changed in place since"),
+    ("before", ways.LOADED): marked("after a call with other weights, loaded anew since"),
+    ("gradients", "recorded"): marked("with gradients recorded"),
+    ("identity", ways.VIEWS): marked("with two views of one tensor in place of one object"),
+    ("identity", ways.CLONES): marked("with two equal tensors in place of one object"),
+    ("mode", ways.ROUND_TRIP): marked("after the other mode (training or evaluation)"),
+    ("mode", "train"): marked("in training mode, without dropout"),
+    ("caller", ways.DEVICE): marked("with the device as the caller's default device"),
+    ("caller", ways.DTYPE): marked("with float64 as the caller's default dtype"),
+}
+
+
+class Draw:
+    """Gives each derived run of a grading its levels."""
+
+    def __init__(self, seed: int, without: tuple[str, ...] = ()) -> None:
+        """``without``: levels that a kata leaves out."""
+        self._without = without
+        self._random = random.Random(f"levels of {seed}")  # noqa: S311 - drawn for breadth, not for secrecy
+        self._rows: dict[tuple[str, str], list[Row]] = {}
+
+    def give(self, variants: list[Variant]) -> list[Variant]:
+        """Return the variants of one case, those derived with levels: each factor's differ where they can.
+
+        The first is the case itself, which stays plain, since people read it.
+        """
+        met: Counter[tuple[str, str]] = Counter()
+        rows: dict[tuple[str, str], Row] = {}
+        names = [(variant.family, variant.label) for variant in variants]
+        for variant, name in list(zip(variants, names, strict=True))[1:]:
+            if variant.family in LEVELLED and not (name == VALUES and GRADIENTS in names):
+                rows[name] = self._next(variant, met)
+                met.update(rows[name].items())
+        if VALUES in names:
+            rows.setdefault(VALUES, rows.get(GRADIENTS, {}))  # it is read off the run that takes the gradients
+        return [
+            at_levels(variant, rows[name]) if name in rows else variant
+            for variant, name in zip(variants, names, strict=True)
+        ]
+
+    def _next(self, variant: Variant, met: Counter[tuple[str, str]]) -> Row:
+        """Take a row that was not taken yet; of these the one whose levels the case has met least."""
+        rows = self._rows.setdefault((variant.family, variant.label), [])
+        if not rows:
+            rows.extend(covering(_factors(variant, self._without), self._random.randrange(ARRAYS)))
+            self._random.shuffle(rows)
+        best = min(rows, key=lambda row: sum(met[level] for level in row.items()))
+        rows.remove(best)
+        return best
+
+
+ARRAYS: Final = 16
+"""So many arrays there are for a variant: each takes some milliseconds, and they differ in the triples they cover."""
+
+
+@cache
+def covering(factors: tuple[tuple[str, tuple[str, ...]], ...], number: int) -> list[Row]:
+    """Return rows of levels in which every pair of levels of two factors occurs."""
+    order = random.Random(number)  # noqa: S311 - likewise
+    mixed = [(name, order.sample(levels, len(levels))) for name, levels in order.sample(factors, len(factors))]
+    names = [name for name, _levels in mixed]
+    return [dict(zip(names, row, strict=True)) for row in AllPairs([levels for _name, levels in mixed])]
+
+
+def _factors(variant: Variant, without: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple(
+        (name, tuple(level for level in levels if level not in without and _fits(variant, name, level)))
+        for name, levels in FACTORS.items()
+        if not (name == "gradients" and variant.family in RECORDS)
+    )
+
+
+def _fits(variant: Variant, factor: str, level: str) -> bool:
+    return variant.family in WHERE.get((factor, level), (variant.family,))
+
+
+def at_levels(variant: Variant, row: Row) -> Variant:
+    """Return a variant at these levels; factors that are not in the row are plain."""
+    recording = "" if variant.family in RECORDS or row.get("gradients") else "no_grad"
+    chosen = tuple((name, row[name]) for name in FACTORS if row.get(name))
+    layout = row.get("layout") or memory.BEHIND
+    return dataclasses.replace(variant, recording=recording, layout=layout, levels=chosen)
+
+
+def described(levels: LevelSet) -> str:
+    """Say levels in a reader's words."""
+    return _(", ").join(_(TITLES[level]) for level in levels)

@@ -1,0 +1,181 @@
+"""How else a caller may go about the same call: what must not change a result, and is changed around calls here.
+
+What levels there are, and which a run gets, is the judge's affair (:mod:`grader.judge.cases.levels`).
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, redirect_stdout, suppress
+from typing import Any, Final
+
+import torch
+
+from grader.sandbox import observe
+from grader.transport.callables import steps_in
+from grader.transport.wire import dtype_named, tensors_in
+
+Header = dict[str, Any]
+Tensors = dict[str, torch.Tensor]
+
+VIEWS: Final = "views"
+CLONES: Final = "clones"
+INPUTS: Final = "inputs"
+STEPPED: Final = "stepped"
+LOADED: Final = "loaded"
+ROUND_TRIP: Final = "round trip"
+DEVICE: Final = "device"
+DTYPE: Final = "dtype"
+
+# What an answer could patch, taken before it is loaded.
+_Tensor, _clone, _copy, _roll = torch.Tensor, torch.Tensor.clone, torch.Tensor.copy_, torch.Tensor.roll
+_no_grad, _manual_seed = torch.no_grad, torch.default_generator.manual_seed
+
+
+class _Nowhere(io.TextIOBase):
+    """Where an answer's prints go in a call that its author knows nothing of."""
+
+    def write(self, text: str) -> int:
+        """Forget it."""
+        return len(text)
+
+
+class Call:
+    """One call of the answer, as a caller makes it whose ways are the levels in the header."""
+
+    def __init__(
+        self, header: Header, target: Callable[..., Any], args: Any, kwargs: Any, back: set[int], *, scripts: bool
+    ) -> None:
+        """``back``: the ids of tensors that an earlier call returned; ``scripts``: whether there is TorchScript in it.
+
+        That does not go together with the simulated device as the default one; and what is made of no floating-point
+        tensor has the default dtype by right.
+        """
+        self._header, self._target, self._args, self._kwargs, self._back = header, target, args, kwargs, back
+        self._levels: dict[str, str] = dict(header.get("levels") or {})
+        impossible = {DEVICE: scripts, DTYPE: not self._has_floats()}
+        if impossible.get(self._levels.get("caller", ""), False):
+            del self._levels["caller"]
+
+    def __call__(self) -> Any:
+        """Make it."""
+        args, kwargs, header = self._args, self._kwargs, self._header
+        if "identity" in self._levels:
+            args, kwargs = told_apart((args, kwargs), self._levels["identity"], self._back)
+        _manual_seed(header["seed"])
+        if "caller" not in self._levels:
+            return self._target(*args, **kwargs)
+        with defaults(self._levels["caller"], header["device"], dtype_named(header["dtype"])):
+            return self._target(*args, **kwargs)
+
+    def prepare(self, module: torch.nn.Module | None, inputs: Tensors) -> None:
+        """Do what comes before it: the same call with other numbers in the same tensors, another mode and back.
+
+        What comes of the earlier call is nobody's business: a kata may forbid the numbers.
+        """
+        if "before" in self._levels and not self._leaves_something():
+            nowhere = redirect_stdout(_Nowhere())
+            with self._other_numbers(module, inputs), observe.recording(self._header), suppress(Exception), nowhere:
+                self()
+        if module is not None and self._levels.get("mode") == ROUND_TRIP:
+            module.train(not self._header["train"])
+            module.train(bool(self._header["train"]))
+
+    def _has_floats(self) -> bool:
+        return any(tensor.is_floating_point() for tensor in tensors_in((self._args, self._kwargs)))
+
+    def _leaves_something(self) -> bool:
+        """Whether it may keep a state from call to call, continues an earlier one, or is counted."""
+        header = self._header
+        counted = any(True for _step in steps_in((self._args, self._kwargs)))
+        return bool(header.get("stateful") or header["method"] or self._back or counted)
+
+    def _other_numbers(self, module: torch.nn.Module | None, inputs: Tensors) -> AbstractContextManager[None]:
+        before = self._levels["before"]
+        if before == INPUTS:
+            tensors = [tensor for tensor in inputs.values() if can_be_written(tensor)]
+            return other_numbers(tensors, put_in_place(tensors))
+        own = {} if module is None else dict(module.named_parameters())
+        if module is None or any(map(torch.nn.parameter.is_lazy, own.values())):
+            return nullcontext()
+        tensors = list(own.values())
+        return other_numbers(tensors, put_in_place(tensors) if before == STEPPED else load_again(module, list(own)))
+
+
+def told_apart(value: Any, how: str, spared: set[int]) -> Any:
+    """Return arguments in which a tensor that occurs again is another object.
+
+    A view of the first one, or a clone; those whose ids are ``spared`` stay as they are.
+    """
+    seen: set[int] = set()
+
+    def walk(item: Any) -> Any:
+        if isinstance(item, (tuple, list)):
+            parts = [walk(part) for part in item]
+            same = all(one is two for one, two in zip(parts, item, strict=True))
+            return item if same else observe.rebuilt(item, parts)
+        if isinstance(item, dict):
+            return {key: walk(entry) for key, entry in item.items()}
+        if not isinstance(item, _Tensor) or id(item) in spared:
+            return item
+        if id(item) not in seen:
+            seen.add(id(item))
+            return item
+        return item.view_as(item) if how == VIEWS else _clone(item)
+
+    return walk(value)
+
+
+@contextmanager
+def other_numbers(tensors: list[torch.Tensor], put_back: Callable[[list[torch.Tensor]], None]) -> Iterator[None]:
+    """Let tensors hold other numbers of their own kind, in place; ``put_back`` gets the true ones afterwards.
+
+    Each holds its own numbers in another order, so that nothing is larger or stranger than before.
+    """
+    with _no_grad():
+        true = [_clone(tensor.detach()) for tensor in tensors]
+        for number, (tensor, numbers) in enumerate(zip(tensors, true, strict=True), 1):
+            _copy(tensor, _roll(numbers, number))
+    try:
+        yield
+    finally:
+        put_back(true)
+
+
+def can_be_written(tensor: torch.Tensor) -> bool:
+    """Whether each entry has a place of its own in memory."""
+    return all(stride or size < 2 for stride, size in zip(tensor.stride(), tensor.shape, strict=True))
+
+
+def put_in_place(tensors: list[torch.Tensor]) -> Callable[[list[torch.Tensor]], None]:
+    """Return what writes numbers into these tensors, as an optimiser steps or a caller fills a buffer again."""
+
+    def put(numbers: list[torch.Tensor]) -> None:
+        with _no_grad():
+            for tensor, true in zip(tensors, numbers, strict=True):
+                _copy(tensor, true)
+
+    return put
+
+
+def load_again(module: torch.nn.Module, names: list[str]) -> Callable[[list[torch.Tensor]], None]:
+    """Return what loads parameters of these names into a module."""
+
+    def load(numbers: list[torch.Tensor]) -> None:
+        module.load_state_dict(dict(zip(names, numbers, strict=True)), strict=False)
+
+    return load
+
+
+@contextmanager
+def defaults(caller: str, device: str, dtype: torch.dtype) -> Iterator[None]:
+    """Let the caller have set another default device, or another default dtype than the inputs have."""
+    with ExitStack() as stack:
+        if caller == DEVICE and device != "cpu":
+            stack.enter_context(torch.device(device))
+        elif caller == DTYPE and dtype != torch.float64:
+            before = torch.get_default_dtype()
+            torch.set_default_dtype(torch.float64)
+            stack.callback(torch.set_default_dtype, before)
+        yield

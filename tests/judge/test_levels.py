@@ -1,0 +1,103 @@
+"""The levels of derived runs: every pair of them in a grading's arrays, each case as it is written, no run more."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from grader import catalog
+from grader.catalog import FAMILIES
+from grader.judge.cases.case import Case, variants_of
+from grader.judge.cases.levels import FACTORS, TITLES, Draw, covering, described
+from grader.judge.cases.variant import LevelSet
+from grader.judge.runs.isolation import smallest
+from tests.judge.runs import no_case
+
+LEVELS = {level for levels in FACTORS.values() for level in levels if level}
+
+
+def drawn(
+    seed: int, cases: int = 40, without: tuple[str, ...] = (), families: tuple[str, ...] = FAMILIES
+) -> list[list]:
+    """Return the variants of so many cases with their levels."""
+    draw = Draw(seed, without)
+    case = Case("test_a", "", "", "core", 0, no_case)
+    return [draw.give(variants_of(case, families)) for _case in range(cases)]
+
+
+@pytest.mark.parametrize("number", [0, 7])
+def test_every_pair_of_levels_occurs_in_an_array(number: int) -> None:
+    """Whatever two levels of two factors: some row has both."""
+    rows = covering(tuple(FACTORS.items()), number)
+    for (one, these), (two, those) in itertools.combinations(FACTORS.items(), 2):
+        assert {(row[one], row[two]) for row in rows} == set(itertools.product(these, those))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_pairs_of_levels_occur_in_each_variant(seed: int) -> None:
+    """Forty cases have every layout behind every earlier call, in gradients, bfloat16, float16 and on the device."""
+    for label in (("grad", ""), ("dtype", "bfloat16"), ("dtype", "float16"), ("device", "")):
+        runs = [v for variants in drawn(seed) for v in variants[1:] if (v.family, v.label) == label]
+        met = {pair for run in runs for pair in itertools.combinations(run.levels, 2)}
+        layouts = [("layout", level) for level in FACTORS["layout"][1:]]
+        before = [("before", level) for level in FACTORS["before"][1:]]
+        assert set(itertools.product(layouts, before)) <= met
+
+
+def test_the_case_itself_stays_plain_and_no_run_is_added() -> None:
+    """What people read has no level, nor has the contract, which is read off it."""
+    case = Case("test_a", "", "", "core", 0, no_case)
+    for variants in drawn(3):
+        assert [(v.family, v.label) for v in variants] == [(v.family, v.label) for v in variants_of(case, FAMILIES)]
+        assert all(v.levels == () for v in variants if v.family in ("core", "contract"))
+        values, gradients = (v for v in variants if v.dtype.itemsize == 8)
+        assert values.levels == gradients.levels
+
+
+def test_a_seed_draws_the_same_again() -> None:
+    """The levels are the seed's: whoever repeats it gets them again, another seed others."""
+    assert drawn(1) == drawn(1)
+    assert drawn(1) != drawn(2)
+
+
+def test_a_case_meets_different_levels() -> None:
+    """The four derived runs of a case meet most ways in which an object may come twice."""
+    met = [{dict(v.levels).get("identity", "") for v in variants[1:-1]} for variants in drawn(5)]
+    assert sum(len(ways) == len(FACTORS["identity"]) for ways in met) > 30
+
+
+def test_a_kata_may_leave_a_level_out() -> None:
+    """A level that a kata does without is in none of its runs."""
+    runs = [v for variants in drawn(4, without=("reversed",)) for v in variants]
+    assert not any(("layout", "reversed") in run.levels for run in runs)
+
+
+def test_katas_leave_out_levels_that_there_are() -> None:
+    """What kata.toml leaves out has a name among the levels."""
+    for kata in catalog.katas().values():
+        assert set(kata.without) <= LEVELS
+
+
+def test_every_level_has_words() -> None:
+    """A reader gets a sentence for each level."""
+    levels = {(factor, level) for factor, many in FACTORS.items() for level in many if level}
+    assert levels == set(TITLES)
+    assert all(described([level]) for level in sorted(levels))
+
+
+A, B, C = ("layout", "wider"), ("before", "inputs"), ("mode", "train")
+
+
+@pytest.mark.parametrize(
+    ("fails", "expected"),
+    [
+        (lambda _levels: True, ()),
+        (lambda levels: B in levels, (B,)),
+        (lambda levels: A in levels and C in levels, (A, C)),
+        (lambda levels: len(levels) == 3, (A, B, C)),
+    ],
+)
+def test_the_smallest_failing_set(fails, expected: LevelSet) -> None:
+    """Levels that may be plain without making the case pass are not named."""
+    assert smallest((A, B, C), fails) == expected

@@ -1,0 +1,173 @@
+"""How else a caller may go about a call: each level is seen by code that looks for it, and changes no right result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from grader.probes import simdevice
+from grader.sandbox.executor import Executor
+from grader.sandbox.observe import to_cpu
+from grader.transport.memory import OWN
+from grader.transport.wire import Packer, Unpacker
+
+BASE: dict[str, Any] = {
+    **{"dtype": "float32", "seed": 1, "train": False, "method": "", "through": None, "trace": None, "cost": False},
+    **{"names": ["x", "y"], "device": "cpu", "grad": False, "inputs": True, "recording": "no_grad"},
+}
+MODULE = """
+import torch
+class M(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(3))
+    def forward(self, x, y):
+        {}
+        return x * self.w
+"""
+FUNCTION = """
+import torch
+kept = {{}}
+def f(x, y):
+    if {}:
+        return x * 3
+    kept.setdefault(id(x), x.clone())
+    return x * 2
+"""
+
+
+TWOS = torch.full((3,), 2.0)
+
+
+def called(
+    source: str, levels: dict[str, str], *args: torch.Tensor, weights: torch.Tensor = TWOS, **header: Any
+) -> torch.Tensor:
+    """Return what ``f(x, y)`` of a file returns at these levels, or its module ``M`` with these weights."""
+    executor, packer = Executor("a.py"), Packer()
+    executor.load(source)
+    module = "class M" in source
+    common = BASE | {"levels": levels, "entry": "M" if module else "f", "handle": 1 if module else None} | header
+    if module:
+        built = Packer()
+        trees = {"args": built.pack(()), "kwargs": built.pack({}), "state": built.pack({"w": weights})}
+        executor.build(common | trees | {"wants_module": True}, built.tensors)
+    trees = {"args": packer.pack(args), "kwargs": packer.pack({})}
+    reply, tensors = executor.call(common | trees | {"key": 1}, packer.tensors)
+    assert reply["modified"] == []
+    result: torch.Tensor = Unpacker(tensors).unpack(reply["value"])
+    return result
+
+
+def arguments() -> list[torch.Tensor]:
+    """Return two inputs that have nothing in common."""
+    return [torch.arange(24.0).reshape(2, 4, 3), torch.arange(24.0).reshape(2, 4, 3).neg()]
+
+
+@pytest.mark.parametrize(
+    ("layout", "condition"),
+    [
+        ("behind", "x.storage_offset() == 8 and x.is_contiguous()"),
+        ("own", "x.is_contiguous() and x.untyped_storage().nbytes() == 4 * x.numel()"),
+        ("wider", "x.stride() == (20, 5, 1) and x.storage_offset() == 2"),
+        ("transposed", "x.stride() == (3, 6, 1)"),
+        ("reversed", "x.stride() == (1, 2, 8)"),
+        ("packed", "x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()"),
+    ],
+)
+def test_a_layout_is_seen(layout: str, condition: str) -> None:
+    """Inputs lie in memory as the level says, and nowhere else do they."""
+    x, y = arguments()
+    for other in ("behind", "own", "wider", "transposed", "reversed", "packed"):
+        got = called(FUNCTION.format(condition), {}, x, y, layout=other)
+        assert torch.equal(got, x * (3 if other == layout else 2))
+
+
+@pytest.mark.parametrize(
+    ("levels", "condition"),
+    [
+        ({"identity": "views"}, "x is not y and x.data_ptr() == y.data_ptr()"),
+        ({"identity": "clones"}, "x.data_ptr() != y.data_ptr()"),
+        ({"before": "inputs"}, "id(x) in kept and not torch.equal(kept[id(x)], x)"),
+        ({"caller": "dtype"}, "torch.get_default_dtype() == torch.float64"),
+    ],
+)
+def test_a_way_to_call_is_seen(levels: dict[str, str], condition: str) -> None:
+    """One object twice becomes two, the same object holds other numbers before, the caller has a default."""
+    x = arguments()[0]
+    assert torch.equal(called(FUNCTION.format(condition), levels, x, x), x * 3)
+    assert torch.equal(called(FUNCTION.format(condition), {}, x, x), x * 2)
+    assert torch.get_default_dtype() == torch.float32
+
+
+def test_what_is_made_of_no_float_keeps_the_default() -> None:
+    """Without a floating-point tensor among its arguments a function returns the default dtype by right."""
+    ids = torch.arange(3)
+    source = "import torch\ndef f(x, y):\n    return torch.ones(3)"
+    assert called(source, {"caller": "dtype"}, ids, ids).dtype == torch.float32
+
+
+@pytest.mark.parametrize("before", ["stepped", "loaded"])
+def test_weights_that_are_kept_show(before: str) -> None:
+    """A module that keeps the weights of its first call computes with others in the call that counts."""
+    x, y = arguments()
+    line = "self.kept = getattr(self, 'kept', self.w.detach().cumsum(0)); return x * self.kept"
+    source = MODULE.format(line)
+    weights = torch.tensor([1.0, 2.0, 4.0])
+    plain = called(source, {}, x, y, weights=weights)
+    assert torch.equal(plain, x * weights.cumsum(0))
+    assert not torch.equal(called(source, {"before": before}, x, y, weights=weights), plain)
+
+
+def test_another_mode_and_back_shows() -> None:
+    """What a module does once it has been in training is seen in evaluation."""
+    x, y = arguments()
+    train = "    def train(self, mode=True):\n        self.trained = mode or getattr(self, 'trained', False)\n"
+    source = (
+        MODULE.format("return x * (3 if self.trained else self.w)") + train + "        return super().train(mode)\n"
+    )
+    assert torch.equal(called(source, {"mode": "round trip"}, x, y), x * 3)
+    assert torch.equal(called(source, {}, x, y), x * 2)
+
+
+@pytest.mark.parametrize("before", ["inputs", "stepped", "loaded"])
+def test_weights_and_inputs_are_as_they_were(before: str) -> None:
+    """An earlier call with other numbers leaves weights, inputs and gradients of the call itself to the bit."""
+    x, y = arguments()
+    assert torch.equal(called(MODULE.format("pass"), {"before": before}, x, y), x * 2)
+    got = called(MODULE.format("pass"), {"before": before}, x, y, grad=True, inputs=False, recording="")
+    assert torch.equal(got, x * 2)
+
+
+def test_an_earlier_call_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """What an answer prints is printed once for each call that its author knows of."""
+    called("def f(x, y):\n    print('here')\n    return x", {"before": "inputs"}, *arguments())
+    assert capsys.readouterr().out == "here\n"
+
+
+def test_numbers_that_a_kata_forbids_fail_nobody() -> None:
+    """What the earlier call raises is nobody's business; what the call itself raises is."""
+    x, y = arguments()
+    source = "def f(x, y):\n    assert x[0, 0, 0] == 0\n    return x * 2"
+    assert torch.equal(called(source, {"before": "inputs"}, x, y), x * 2)
+    with pytest.raises(AssertionError):
+        called(source, {"before": "inputs"}, x + 1, y)
+
+
+@pytest.mark.parametrize(("head", "seen"), [("", True), ("from torch import jit\n", False)])
+def test_the_default_device_is_the_callers(head: str, seen: bool) -> None:
+    """What is made without a device lands where the caller says, unless TorchScript is in the file."""
+    x, y = arguments()
+    source = f"{head}import torch\ndef f(x, y):\n    return x * (3 if torch.ones(1).device.type != 'cpu' else 2)"
+    got = called(source, {"caller": "device"}, x, y, device=simdevice.NAME, inputs=False)
+    assert torch.equal(to_cpu(got), x * (3 if seen else 2))
+
+
+def test_a_layout_that_the_case_chose_stays() -> None:
+    """A transposed tensor arrives transposed, an expanded one expanded, whatever the level."""
+    y = arguments()[1]
+    for given in (torch.randn(3, 4, 2).permute(2, 1, 0), torch.randn(1, 4, 3).expand(2, 4, 3)):
+        for layout in (OWN, "wider", "reversed"):
+            source = f"def f(x, y):\n    return x * (1 if {given.stride()} == x.stride() else 3)"
+            assert torch.equal(called(source, {}, given, y, layout=layout), given)
