@@ -171,7 +171,7 @@ def read_answer(path: Path) -> str:
 
     Raises NoSuchFile, NotUtf8, or BadAnswerFile for anything but a regular file of at most 1 MiB.
     """
-    return _decode(path, read_version(path))
+    return decoded(path, read_version(path))
 
 
 def read_version(path: Path) -> bytes:
@@ -195,8 +195,7 @@ def read_version(path: Path) -> bytes:
         raise BadAnswerFile(path, _("cannot be read: {reason}.").format(reason=error.strerror)) from error
     finally:
         os.close(descriptor)
-    if len(data) > MAX_ANSWER_BYTES:
-        raise BadAnswerFile(path, _("is larger than 1 MiB: that is no answer to a kata."))
+    _refuse_too_large(path, data)
     return data
 
 
@@ -209,11 +208,22 @@ def _read_to_limit(descriptor: int) -> bytes:
     return b"".join(pieces)
 
 
-def _decode(path: Path, data: bytes) -> str:
+def decoded(path: Path, source: str | bytes) -> str:
+    """Return the text of an answer that somebody has read already, as a file of this name would be read.
+
+    Raises NotUtf8, also for a string with halves of characters, and BadAnswerFile for more than 1 MiB.
+    """
+    data = source if isinstance(source, bytes) else source.encode("utf-8", "surrogatepass")
+    _refuse_too_large(path, data)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise NotUtf8(path, data, error.start) from error
+
+
+def _refuse_too_large(path: Path, data: bytes) -> None:
+    if len(data) > MAX_ANSWER_BYTES:
+        raise BadAnswerFile(path, _("is larger than 1 MiB: that is no answer to a kata."))
 
 
 def _bytes(path: Path) -> bytes | None:

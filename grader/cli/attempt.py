@@ -1,13 +1,11 @@
 """A grading as an attempt of the learner's: kept, graded, recorded, with what comes next."""
 
-import platform
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from grader import __version__, catalog
+from grader import catalog
 from grader.cli.base import App, Target, crash
-from grader.errors import GraderFailed, KataError, NotUtf8, UsageError, WorkspaceError
+from grader.errors import GraderFailed, UsageError, WorkspaceError
 from grader.language import _
 
 if TYPE_CHECKING:
@@ -46,37 +44,6 @@ def graded(
     except Exception as error:
         failure = crash(error)
         raise GraderFailed(failure.message, failure.hint) from error
-
-
-def error_report(request: "session.Request", error: KataError) -> dict[str, Any]:
-    """Return the report of a grading that broke."""
-    return {
-        "schema": 1,
-        "kata": request.kata,
-        "file": request.filename,
-        "verdict": "error",
-        "message": error.in_one_line(),
-        "cases": [],
-        "mistakes": [],
-        "facts": [],
-        "spent": {},
-        "families": {},
-        "printed": "",
-        "seed": request.seed,
-        "seconds": 0.0,
-        "sandbox": [],
-        "sandbox_gaps": [],
-        "device": request.device or "cpu",
-        "versions": {"kata": __version__, "torch": "", "python": platform.python_version()},
-    }
-
-
-def unreadable(request: "session.Request", error: NotUtf8) -> dict[str, Any]:
-    """Return the report of an answer that is no UTF-8 text: it failed, as one that Python cannot parse does."""
-    sentence = _("{file}:{line}: the file is not UTF-8 text, here is the byte 0x{byte:02x}. {hint}")
-    name = Path(request.filename).name
-    message = sentence.format(file=name, line=error.line, byte=error.byte, hint=error.hint)
-    return error_report(request, error) | {"verdict": "failed", "message": message}
 
 
 def finished(

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader.catalog import is_debug_round, kata_of
-from grader.cli.attempt import EXIT_CODES, error_report, finished, graded, keep, page, record, unreadable
+from grader.cli.attempt import EXIT_CODES, finished, graded, keep, page, record
 from grader.cli.base import App, KataCommand, Target, examples, kata_names
 from grader.cli.place import answered_by, is_own, is_path, is_same
+from grader.client.broken import error_report, unreadable
 from grader.errors import GraderFailed, NothingToReproduce, NotUtf8
 from grader.language import _
 from grader.text import shown

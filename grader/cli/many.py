@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from grader import catalog
-from grader.cli.attempt import EXIT_CODES, error_report, finished, graded, keep, record, unreadable
+from grader.cli.attempt import EXIT_CODES, finished, graded, keep, record
 from grader.cli.base import App, Target
 from grader.cli.duplicates import Answer, Duplicates, grouped, told_of
 from grader.cli.place import answered_by, is_same
+from grader.client.broken import error_report, refused, unreadable
 from grader.errors import GraderFailed, NotUtf8, UsageError
 from grader.language import _
 from grader.text import shown
@@ -134,7 +135,7 @@ def _outcomes(app: App, grader: "session.Session", copies: Duplicates, options: 
     except NotUtf8 as error:
         report, code = unreadable(request, error), EXIT_CODES["failed"]
     except UsageError as error:
-        report, code = error_report(request, error) | {"verdict": "failed"}, error.exit_code
+        report, code = refused(request, error), error.exit_code
     except GraderFailed as error:
         report, code = error_report(request, error), EXIT_CODES["error"]
     others = [Outcome(one, copies.source, told_of(report, shown(one.path)), code) for one in copies.answers[1:]]

@@ -12,9 +12,10 @@ import click
 
 from grader import catalog
 from grader.catalog import Kata
-from grader.cli.attempt import error_report, finished, graded, keep, page, record, unreadable
+from grader.cli.attempt import finished, graded, keep, page, record
 from grader.cli.base import App, KataCommand, Target, examples, kata_names
 from grader.cli.grading import one_device
+from grader.client.broken import error_report, unreadable
 from grader.errors import BadAnswerFile, KataError, NoSuchFile, NotUtf8, UsageError
 from grader.history import Summary
 from grader.language import _

@@ -34,7 +34,7 @@ from grader.judge.workers.sandbox import Sandbox
 from grader.language import _, current, use
 from grader.sandbox import landlock, limits
 from grader.transport.operations import Message
-from grader.transport.request import is_real
+from grader.transport.request import SCHEMA, is_real
 from grader.transport.sentences import in_words
 
 SECOND_NET_SECONDS: Final = 15
@@ -179,7 +179,7 @@ def _document(
         outcomes = []
     named = diagnose(grading, outcomes, workbench.bank)
     return {
-        "schema": reports.SCHEMA,
+        "schema": SCHEMA,
         "kata": grading.kata.id,
         "file": request["filename"],
         "verdict": reports.verdict(outcomes, total),

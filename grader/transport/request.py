@@ -1,9 +1,13 @@
-"""What a client asks a judge for. Imports nothing of torch."""
+"""What a client asks a judge for, and which report it gets. Imports nothing of torch."""
 
 from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from typing import Final
+
+SCHEMA: Final = 2
+"""Counts up when a field of the report, which docs/report.md describes, changes its meaning or goes away."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,6 +178,7 @@ def report(cases: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
         "sandbox": ["process"],
         "sandbox_gaps": [],
         "device": "cpu",
+        "repro": "",
         "versions": {"kata": "0.1.0", "torch": "2.13.0", "python": "3.11.7"},
         **more,
     }

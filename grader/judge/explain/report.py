@@ -15,7 +15,6 @@ from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
 from grader.text import clean
 
-SCHEMA: Final = 2
 LONGEST_PRINT: Final = 2000
 
 
