@@ -25,7 +25,7 @@ INPUTS: Final = "inputs"
 STEPPED: Final = "stepped"
 LOADED: Final = "loaded"
 ROUND_TRIP: Final = "round trip"
-DEVICE: Final = "device"
+DEVICE: Final = observe.DEVICE_BY_DEFAULT
 DTYPE: Final = "dtype"
 
 # What an answer could patch, taken before it is loaded.

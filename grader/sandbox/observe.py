@@ -13,6 +13,8 @@ from grader.transport.callables import Step, steps_in
 
 Seen = dict[str, Any]
 SIMULATED: Final = simdevice.NAME
+DEVICE_BY_DEFAULT: Final = "device"
+"""A caller's level at which what an answer makes for itself, and may read, is on the device: no traffic is judged."""
 MOST_FINDINGS: Final = 20
 MOST_ASKED: Final = 400
 
@@ -82,7 +84,7 @@ def watching(header: dict[str, Any], filename: str, existing: Any) -> Iterator[C
         stack.enter_context(recording(header))
         if steps:
             reports.append(lambda: {"asked": [shape for step in steps for shape in step.asked][:MOST_ASKED]})
-        if header["device"] == SIMULATED:
+        if header["device"] == SIMULATED and (header.get("levels") or {}).get("caller") != DEVICE_BY_DEFAULT:
             events = stack.enter_context(simdevice.watch(filename))
             most = max((step.table.size(-1) - 1 for step in steps), default=1) or 1
             reports.append(lambda: _traffic(events, most))

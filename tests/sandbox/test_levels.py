@@ -45,6 +45,14 @@ def called(
     source: str, levels: dict[str, str], *args: torch.Tensor, weights: torch.Tensor = TWOS, **header: Any
 ) -> torch.Tensor:
     """Return what ``f(x, y)`` of a file returns at these levels, or its module ``M`` with these weights."""
+    result: torch.Tensor = observed(source, levels, *args, weights=weights, **header)[0]
+    return result
+
+
+def observed(
+    source: str, levels: dict[str, str], *args: torch.Tensor, weights: torch.Tensor = TWOS, **header: Any
+) -> tuple[torch.Tensor, dict[str, Any]]:
+    """Return the same and the reply in which it came, with what was seen of the call."""
     executor, packer = Executor("a.py"), Packer()
     executor.load(source)
     module = "class M" in source
@@ -56,8 +64,7 @@ def called(
     trees = {"args": packer.pack(args), "kwargs": packer.pack({})}
     reply, tensors = executor.call(common | trees | {"key": 1}, packer.tensors)
     assert reply["modified"] == []
-    result: torch.Tensor = Unpacker(tensors).unpack(reply["value"])
-    return result
+    return Unpacker(tensors).unpack(reply["value"]), reply
 
 
 def arguments() -> list[torch.Tensor]:
@@ -162,6 +169,18 @@ def test_the_default_device_is_the_callers(head: str, seen: bool) -> None:
     source = f"{head}import torch\ndef f(x, y):\n    return x * (3 if torch.ones(1).device.type != 'cpu' else 2)"
     got = called(source, {"caller": "device"}, x, y, device=simdevice.NAME, inputs=False)
     assert torch.equal(to_cpu(got), x * (3 if seen else 2))
+
+
+def test_what_is_on_the_callers_device_may_be_read() -> None:
+    """Numbers that an answer computes for itself are wherever the caller says: reading them is no copy of an input."""
+    x, y = arguments()
+    source = "import torch\ndef f(x, y):\n    return x * torch.arange(3.0).tolist()[2]"
+    for levels in ({"caller": "device"}, {}):
+        got, reply = observed(source, levels, x, y, device=simdevice.NAME, inputs=False)
+        assert torch.equal(to_cpu(got), x * 2)
+        assert not reply["seen"].get("traffic")
+    read = source.replace("torch.arange(3.0)", "x.flatten()")
+    assert observed(read, {}, x, y, device=simdevice.NAME, inputs=False)[1]["seen"]["traffic"]
 
 
 def test_a_layout_that_the_case_chose_stays() -> None:
