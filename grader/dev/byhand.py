@@ -24,11 +24,11 @@ from grader.dev import briefs
 from grader.dev.rehearsal import SEED, Witness, cases_of
 from grader.errors import KataError
 from grader.judge.cases.case import CORE
-from grader.judge.cases.check import Check
-from grader.judge.cases.rng import Numbers
 from grader.judge.cases.variant import Variant
 from grader.judge.contract import Grading
 from grader.judge.failure import Failure
+from grader.judge.runs.lives import live, play
+from grader.judge.runs.outcome import CaseOutcome
 from grader.judge.workers.keeper_client import NoSandboxes
 from grader.transport.callables import Step
 
@@ -86,10 +86,10 @@ def facts_of(kata: Kata) -> Facts:
     facts, filename = Facts(), str(kata.solution / "reference.py")
     grading = Grading(kata, kata.reference(), kata.filename, SEED, NoSandboxes())
     witness = Witness(kata.reference(), filename, _Collector(filename, facts))
-    check = Check(grading, Variant(CORE, dtype=torch.float64), Numbers(SEED, "weights"), witness)
-    check.judges = False
+    outcome = CaseOutcome(first, Variant(CORE, dtype=torch.float64))
+    check = live(outcome, grading, witness, judges=False)
     try:
-        first.function(check, Numbers(SEED, first.stream))
+        play(outcome, grading, check)
         check.settle()
     except Failure as failure:
         raise ValueError(f"{NAME}: the reference fails: {failure}") from failure

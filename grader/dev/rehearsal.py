@@ -20,7 +20,8 @@ from grader.judge.cases.rng import Numbers
 from grader.judge.cases.variant import Variant
 from grader.judge.contract import Grading
 from grader.judge.failure import Failure
-from grader.judge.runs.outcome import CaseOutcome, again
+from grader.judge.runs.lives import again
+from grader.judge.runs.outcome import CaseOutcome
 from grader.judge.runs.plan import Plan
 from grader.judge.workers.backend import Header, Local, Tensors
 from grader.judge.workers.keeper_client import NoSandboxes

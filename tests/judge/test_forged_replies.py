@@ -12,7 +12,8 @@ from grader.judge.cases.case import Case
 from grader.judge.cases.variant import Variant
 from grader.judge.contract import Grading
 from grader.judge.failure import Failure, SandboxEnded, from_reply, learner_line, raised_types
-from grader.judge.runs.outcome import CaseOutcome, again
+from grader.judge.runs.lives import again
+from grader.judge.runs.outcome import CaseOutcome
 from grader.judge.workers.backend import Local
 
 DEEP: list = []

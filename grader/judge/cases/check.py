@@ -50,16 +50,16 @@ class Check:
         backend: Backend,
         number: int = 0,
         known: KnownResults | None = None,
+        judges: bool = True,
     ) -> None:
-        """Start a run of a case.
+        """Start a run of a case; one that ``judges`` not holds nothing against anything.
 
-        ``number`` is the run's; of the ``known``, a run of the same case in the same dtype, the reference's results are
-        used again.
+        ``number`` is the run's; of the ``known``, a run of the same case in the same dtype, the results are used again.
         """
-        self.grading, self.variant, self.numbers, self.backend = grading, variant, numbers, backend
+        self.grading, self.variant, self.numbers = grading, variant, numbers
+        self.backend, self.judges = backend, judges
         self.exchanges: list[Exchange] = []
         self.remarks: list[tuple[str, int]] = []
-        self.judges = True
         self.looked = self.expected_an_error = self.asked_for_variant = False
         self.handles: list[int] = []
         self._number, self._known_results = number << RUN_BITS, known

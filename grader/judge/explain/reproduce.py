@@ -12,7 +12,8 @@ from grader.judge.exchange.compare import agree
 from grader.judge.exchange.results import Exchange
 from grader.judge.exchange.seen import Cost, cost_of, tensor_nodes
 from grader.judge.failure import Failure, Satisfied
-from grader.judge.runs.outcome import CaseOutcome, again
+from grader.judge.runs.lives import again
+from grader.judge.runs.outcome import CaseOutcome
 from grader.judge.workers.backend import Header, Local, Tensors
 from grader.judge.workers.pending import Reply
 from grader.sandbox.executor import RUN_BITS

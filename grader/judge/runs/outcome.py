@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from grader.judge.cases.case import DERIVED_FROM, Case
 from grader.judge.cases.check import Check
-from grader.judge.cases.rng import Numbers
 from grader.judge.cases.variant import LevelSet, Variant, as_traced
-from grader.judge.contract import Grading
 from grader.judge.exchange.observed import contract_failure
 from grader.judge.failure import Failure, Outcome
 from grader.judge.runs.evidence import Evidence
@@ -181,13 +179,3 @@ def planned(case: Case, variants: list[Variant]) -> list[Run]:
         runs.append(run)
     runs += [Run(outcome) for outcome in (contract, values) if outcome is not None and not outcome.is_read_off]
     return runs
-
-
-def again(outcome: CaseOutcome, grading: Grading, backend: Any, *, judges: bool = False) -> None:
-    """Run a case once more with something else as the answer; what it raises comes through."""
-    weights = Numbers(grading.seed, f"weights of {outcome.case.stream}")
-    variant = outcome.check.variant if outcome.check is not None else outcome.variant
-    check = Check(grading, variant, weights, backend)
-    check.judges = judges
-    outcome.case.function(check, Numbers(grading.seed, outcome.case.stream))
-    check.settle()

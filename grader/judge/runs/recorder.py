@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from grader.judge.cases.check import Check
-from grader.judge.cases.rng import Numbers
 from grader.judge.cases.variant import Variant
 from grader.judge.contract import Grading
 from grader.judge.exchange.results import Exchange
 from grader.judge.failure import Failure
+from grader.judge.runs.lives import live, play
 from grader.judge.runs.outcome import Run
 from grader.judge.runs.recording import Recording
 from grader.judge.verdict.expected import AnyValue, BuiltModule, Expectation, Expected
@@ -73,13 +73,12 @@ def record(run: Run, grading: Grading, stand_in: Local) -> Recording:
     if case.trains:  # nobody is kept waiting for a training that nobody asked for
         return Recording(variant.dtype)
     rehearsal = _Rehearsal(stand_in)
-    check = Check(grading, variant, Numbers(grading.seed, f"weights of {case.stream}"), rehearsal, run.number)
-    check.judges = False
+    check = live(outcome, grading, rehearsal, number=run.number, judges=False)
     result = Recording(variant.dtype, rehearsal.messages, check.exchanges)
     if variant.compares_values:
         result.agreements = check.agreements
     try:
-        case.function(check, Numbers(grading.seed, case.stream))
+        play(outcome, grading, check)
         if not check.looked:
             check.build_the_rest()
         result.is_known = not (variant.cost or check.expected_an_error)

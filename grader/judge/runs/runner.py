@@ -8,12 +8,12 @@ from typing import Final
 
 from grader.judge.cases.case import Case
 from grader.judge.cases.check import Check
-from grader.judge.cases.rng import Numbers
 from grader.judge.cases.variant import KnownResults
 from grader.judge.contract import Grading
 from grader.judge.failure import Failure
 from grader.judge.runs.batches import Ready, fails, few, parted, together
 from grader.judge.runs.evidence import Evidence
+from grader.judge.runs.lives import assembled, live, play
 from grader.judge.runs.outcome import CaseOutcome, Run, Skipped
 from grader.judge.runs.plan import Plan
 from grader.judge.runs.recorder import Replies
@@ -140,7 +140,7 @@ class Runner:
             evidence.rejudge = lambda: self._rejudged(run, recording, worker)
             self._close(run)
         elif recording.is_straight:
-            evidence.check = self._asked(run, recording, worker)
+            evidence.check = assembled(run, self._grading, worker, recording)
             self._finish(run)
         elif self._begin(run, Replies(worker, recording, evidence.operations), recording):
             self._finish(run)
@@ -148,17 +148,9 @@ class Runner:
             self._close(run)
 
     def _rejudged(self, run: Run, recording: Recording, worker: Worker) -> Check:
-        check = self._asked(run, recording, worker)
+        check = assembled(run, self._grading, worker, recording)
         check.settle()
         self._grading.reference.release(check.handles)
-        return check
-
-    def _asked(self, run: Run, recording: Recording, backend: Backend) -> Check:
-        """Return the check of a straight run that was asked for: what is left to do is to judge."""
-        check = self._check(run, backend, recording)
-        check.exchanges = recording.asked_with(run.outcome.evidence.operations)
-        check.agreements = recording.agreements
-        check.handles = [exchange.header["handle"] for exchange in check.exchanges if exchange.header["op"] == "build"]
         return check
 
     def _worker(self, run: Run) -> Worker:
@@ -205,18 +197,13 @@ class Runner:
         run.skip(why, reason)
         self._close(run)
 
-    def _check(self, run: Run, backend: Backend, known: KnownResults | None) -> Check:
-        grading, case = self._grading, run.outcome.case
-        weights = Numbers(grading.seed, f"weights of {case.stream}")
-        return Check(grading, run.outcome.variant, weights, backend, run.number, known)
-
     def _begin(self, run: Run, backend: Backend, known: KnownResults | None = None) -> bool:
         """Run the function of the case. Returns whether something is left to be judged."""
         grading, outcome = self._grading, run.outcome
         for _attempt in range(MOST_RESTARTS):
-            check = outcome.evidence.check = self._check(run, backend, known)
+            check = outcome.evidence.check = live(outcome, grading, backend, number=run.number, known=known)
             try:
-                outcome.case.function(check, Numbers(grading.seed, outcome.case.stream))
+                play(outcome, grading, check)
             except Failure as failure:
                 outcome.fail(failure)
                 return False
