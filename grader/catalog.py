@@ -9,6 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from grader import pages
 from grader.errors import BadKataFile, UnknownKata
 from grader.language import LANGUAGES
 
@@ -26,7 +27,9 @@ MOST_BUGS = 9
 
 Texts = Mapping[str, dict[str, str]]
 
-_DEBUG = ".debug"
+_DEBUG, _REVIEW, _MOCK = "debug", "review", "mock"
+KINDS = (_DEBUG, _REVIEW, _MOCK)
+"""What has a file and rounds of its own beside the answer to a kata."""
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_*]\w*)*\*?")
 
@@ -84,7 +87,7 @@ class Kata:
     def hints(self, lang: str) -> list[tuple[str, str]]:
         """Return the rungs of the ladder, each a heading and its Markdown."""
         path = self._translated("hints", lang)
-        rungs = _rungs(_text(path))
+        rungs = pages.rungs(_text(path))
         if not rungs:
             raise BadKataFile(path, "", "has no rung: each begins with a heading such as `## 1 · Where to start`")
         return rungs
@@ -132,24 +135,41 @@ def filename(name: str) -> str:
     return re.sub("[-.]", "_", name) + ".py"
 
 
+def beside(kata_id: str, kind: str) -> str:
+    """Return the name of what stands beside the answer in workspace and history; no kata has it as its id."""
+    return f"{kata_id}.{kind}" if kind else kata_id
+
+
 def debug_round(kata_id: str) -> str:
-    """Return the name under which workspace and history keep the debug rounds of a kata; no kata has it as its id."""
-    return kata_id + _DEBUG
+    """Return the name of the debug rounds of a kata."""
+    return beside(kata_id, _DEBUG)
+
+
+def review(kata_id: str) -> str:
+    """Return the name of the reviews of a kata."""
+    return beside(kata_id, _REVIEW)
 
 
 def kata_of(name: str) -> str:
-    """Return the id of the kata that a name is about: the kata's own, or that of its debug rounds."""
-    return name.removesuffix(_DEBUG)
+    """Return the id of the kata that a name is about."""
+    return name.partition(".")[0]
+
+
+def kind_of(name: str) -> str:
+    """Return which of the `KINDS` a name is of; empty for the answer itself."""
+    return name.partition(".")[2]
 
 
 def typed(name: str) -> str:
-    """Return what a name is on the command line: `mha --debug` for the debug rounds of `mha`."""
-    return f"{kata_of(name)} --debug" if is_debug_round(name) else name
+    """Return what a name is on the command line: `mha --debug` for debug rounds, for reviews their file."""
+    if is_debug_round(name):
+        return f"{kata_of(name)} --debug"
+    return filename(name) if kind_of(name) else name
 
 
 def is_debug_round(name: str) -> bool:
     """Tell whether a name is that of the debug rounds of a kata."""
-    return name.endswith(_DEBUG)
+    return kind_of(name) == _DEBUG
 
 
 def content_root() -> Path:
@@ -375,15 +395,3 @@ def words(path: Path) -> Texts:
         if not isinstance(table, dict) or not all(isinstance(text, str) and text.strip() for text in table.values()):
             raise BadKataFile(path, name, "must be a table of texts")
     return tables
-
-
-def _rungs(text: str) -> list[tuple[str, str]]:
-    rungs: list[tuple[str, list[str]]] = []
-    fenced = False
-    for line in text.splitlines():
-        fenced ^= line.lstrip().startswith("```")
-        if line.startswith("## ") and not fenced:
-            rungs.append((line[3:].strip(), []))
-        elif rungs:
-            rungs[-1][1].append(line)
-    return [(heading, "\n".join(lines).strip()) for heading, lines in rungs]

@@ -6,14 +6,15 @@ The debug rounds of a kata stand beside its own rounds, under a name of theirs (
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from grader.catalog import kata_of
-from grader.database import Database, survives_damage
+from grader.database import survives_damage
 from grader.errors import StateError
 from grader.language import _
+from grader.records import Records, now_text
 from grader.workspace import digest, encoded
 
 
@@ -91,7 +92,7 @@ def data_folder() -> Path:
     return Path(user_data_dir("kata", appauthor=False))
 
 
-class History(Database):
+class History(Records):
     """The history of one user. Methods raise StateError, in words, for whatever SQLite or the disk refuses."""
 
     @survives_damage
@@ -111,7 +112,7 @@ class History(Database):
                 "INSERT INTO attempts (kata, at, verdict, passed, total, seconds, whole, digest, report) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    *(kata, _now(), report["verdict"], passed, len(cases)),
+                    *(kata, now_text(), report["verdict"], passed, len(cases)),
                     *(float(report["seconds"]), whole, text, json.dumps(report)),
                 ),
             )
@@ -141,7 +142,7 @@ class History(Database):
     def make_current(self, name: str) -> None:
         """Make this what commands without a name are about; its clock is not started."""
         with self.transaction():
-            self._set(current=name, current_since=_now())
+            self._set(current=name, current_since=now_text())
 
     @survives_damage
     def last_workspace(self) -> str | None:
@@ -156,16 +157,19 @@ class History(Database):
                 self._set(workspace=folder)
 
     @survives_damage
-    def plant(self, name: str, *, seed: int, bugs: int, planted: dict[str, Any]) -> None:
-        """Begin a debug round: store what was planted, make it the current one, start its clock and its hints."""
+    def plant(self, name: str, *, seed: int, bugs: int, planted: dict[str, Any], counts: bool = False) -> None:
+        """Begin a debug round: store what was planted, make it the current one, start its clock and its hints.
+
+        It ``counts`` as a review of its kata where the learner wants that.
+        """
         import json  # noqa: PLC0415 - only debug rounds have something planted
 
         with self.transaction() as db:
             db.execute(
                 "INSERT INTO debug_rounds (name, at, seed, bugs, planted) VALUES (?, ?, ?, ?, ?)",
-                (name, _now(), seed, bugs, json.dumps(planted)),
+                (name, now_text(), seed, bugs, json.dumps(planted)),
             )
-            self._begin(name, anew=True)
+            self._begin(name, anew=True, counts=counts)
 
     @survives_damage
     def debug_round(self, name: str) -> DebugRound | None:
@@ -207,7 +211,7 @@ class History(Database):
             if rung is not None:
                 db.execute(
                     "INSERT INTO hints (kata, start, rung, at) VALUES (?, ?, ?, ?)",
-                    (kata, self._round(kata), rung, _now()),
+                    (kata, self._round(kata), rung, now_text()),
                 )
         return rung
 
@@ -220,7 +224,7 @@ class History(Database):
     def reveal(self, kata: str, *, gave_up: bool) -> None:
         """Record that the solution was shown, and whether before a pass."""
         with self.transaction() as db:
-            db.execute("INSERT INTO reveals (kata, at, gave_up) VALUES (?, ?, ?)", (kata, _now(), gave_up))
+            db.execute("INSERT INTO reveals (kata, at, gave_up) VALUES (?, ?, ?)", (kata, now_text(), gave_up))
             if gave_up:
                 self._end_debug_round(kata, "gave_up")
 
@@ -304,26 +308,19 @@ class History(Database):
         rows = self.db.execute("SELECT rung FROM hints WHERE kata = ? AND start = ?", (kata, self._round(kata)))
         return {rung for (rung,) in rows}
 
-    def _setting(self, name: str) -> str | None:
-        row = self.db.execute("SELECT value FROM settings WHERE name = ?", (name,)).fetchone()
-        return row[0] if row else None
-
-    def _set(self, **settings: str) -> None:
-        self.db.executemany("INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)", settings.items())
-
-    def _begin(self, kata: str, *, anew: bool) -> None:
-        now = _now()
+    def _begin(self, kata: str, *, anew: bool, counts: bool = False) -> None:
+        now = now_text()
         self._set(current=kata, current_since=now)
         if anew:
-            self.db.execute("INSERT INTO starts (kata, at) VALUES (?, ?)", (kata, now))
+            self.db.execute(
+                "INSERT INTO starts (kata, at, counts, after_attempt, after_reveal) SELECT ?, ?, ?, "
+                "(SELECT COALESCE(MAX(id), 0) FROM attempts), (SELECT COALESCE(MAX(id), 0) FROM reveals)",
+                (kata, now, counts),
+            )
 
     def _end_debug_round(self, name: str, how: str) -> None:
         self.db.execute(
             f"UPDATE debug_rounds SET {how} = ? WHERE id = (SELECT MAX(id) FROM debug_rounds WHERE name = ?) "  # noqa: S608 - one of two columns
             "AND repaired IS NULL",
-            (_now(), name),
+            (now_text(), name),
         )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -52,4 +52,41 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """,
         "CREATE INDEX debug_rounds_by_name ON debug_rounds (name)",
     ),
+    (
+        # Attempts and reveals of a round are those behind its start, by number: a clock set back mixes up none.
+        "ALTER TABLE starts ADD COLUMN after_attempt INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE starts ADD COLUMN after_reveal INTEGER NOT NULL DEFAULT 0",
+        # Whether a debug round counts as a review of its kata; other rounds always count.
+        "ALTER TABLE starts ADD COLUMN counts INTEGER NOT NULL DEFAULT 0",
+        """
+        UPDATE starts SET
+            after_attempt = (SELECT COALESCE(MAX(id), 0) FROM attempts WHERE attempts.at < starts.at),
+            after_reveal = (SELECT COALESCE(MAX(id), 0) FROM reveals WHERE reveals.at < starts.at)
+        """,
+        # What a learner says of a round, which corrects what follows from it (the last word counts), or of an answer
+        # to a question, each of which counts.
+        """
+        CREATE TABLE ratings (
+            id INTEGER PRIMARY KEY,
+            card TEXT NOT NULL, -- `mha`, or `mha/question`
+            start INTEGER NOT NULL, -- the round, 0 for a question
+            rating INTEGER NOT NULL,
+            at TEXT NOT NULL
+        )
+        """,
+        # A mock interview: what was agreed, then what happened. Its score card comes last.
+        "CREATE TABLE mocks (id INTEGER PRIMARY KEY, at TEXT NOT NULL, plan TEXT NOT NULL, ended TEXT, card TEXT)",
+        """
+        CREATE TABLE mock_steps (
+            id INTEGER PRIMARY KEY,
+            mock INTEGER NOT NULL REFERENCES mocks (id),
+            kind TEXT NOT NULL,
+            stage INTEGER NOT NULL,
+            at TEXT NOT NULL,
+            digest TEXT,
+            detail TEXT
+        )
+        """,
+        "CREATE INDEX mock_steps_by_mock ON mock_steps (mock)",
+    ),
 )

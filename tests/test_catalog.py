@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from grader import catalog
+from grader import catalog, pages
 from grader.errors import BadKataFile, UnknownKata
 
 GOOD = {
@@ -218,6 +218,10 @@ def test_hints_and_questions_are_the_same_in_both_languages(name):
     assert "· Last hint" in english[-1][0]
     assert "· 最后一个提示" in chinese[-1][0]
     assert not any("Last hint" in heading for heading, _ in english[:-1])
-    questions = [[line for line in kata.talk(lang).splitlines() if line.startswith("**")] for lang in ("en", "zh")]
-    assert len(questions[0]) == len(questions[1]) > 3
+    questions = [pages.questions(kata.talk(lang)) for lang in ("en", "zh")]
+    bold = [line for line in kata.talk("en").splitlines() if line.startswith("**")]
+    ids = [[one.id for one in asked] for asked in questions]
+    assert ids[0] == ids[1]
+    assert len(set(ids[0]) - {""}) == len(bold) > 3
+    assert all(one.answer for asked in questions for one in asked)
     assert questions[0] != questions[1]

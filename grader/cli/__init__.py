@@ -9,6 +9,7 @@ from grader.cli.base import App, KataGroup, commands, one_folder, one_language
 from grader.language import marked
 
 COMMANDS = {
+    "today": "practice",
     "list": "course",
     "start": "course",
     "show": "task",
@@ -19,6 +20,7 @@ COMMANDS = {
     "reset": "files",
     "restore": "files",
     "status": "course",
+    "plan": "practice",
     "repro": "grading",
     "doctor": "doctor",
     "server": "server",
@@ -45,6 +47,7 @@ FIRST_ROUND = dict(
     modules=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"]},
     first_round=FIRST_ROUND,
+    invoke_without_command=True,
 )
 @click.option(
     "--workspace",
@@ -66,3 +69,8 @@ def main(context: click.Context, workspace: Path | None, lang: str) -> None:
     """Interview practice for attention in PyTorch: write it, grade it, read what is wrong and why."""
     context.obj = App(workspace, lang)
     context.call_on_close(context.obj.close)
+    if context.invoked_subcommand is None:
+        from grader.cli.practice import home_command  # noqa: PLC0415 - as every command
+
+        with home_command.make_context(context.info_name, [], parent=context) as alone:
+            home_command.invoke(alone)

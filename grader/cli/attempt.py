@@ -58,23 +58,39 @@ def finished(
 
 
 def page(
-    app: App, report: dict[str, Any], planted: "Planted | None", *, whole: bool, own: bool = True
+    app: App, name: str, report: dict[str, Any], planted: "Planted | None", *, whole: bool, own: bool = True
 ) -> Callable[["Console"], None]:
     """Return what draws a verdict, with the next step where it is the learner's ``own`` file."""
-    from grader.show.console import next_step  # noqa: PLC0415 - rich is for people
+    from grader.show.console import next_step, say  # noqa: PLC0415 - rich is for people
     from grader.show.verdict import verdict  # noqa: PLC0415
 
-    then = what_next(app, report, whole=whole) if report["verdict"] == "passed" else ""
+    passed = report["verdict"] == "passed"
+    then = what_next(app, report, whole=whole) if passed else ""
+    took = _took(app, name, whole=whole) if passed and own else ""
 
     def draw(screen: "Console") -> None:
-        verdict(screen, report, whole=whole, then="" if planted else then, own=own)
+        verdict(screen, report, whole=whole, then="", own=own)
         if planted:
             from grader.show.debugging import reveal  # noqa: PLC0415 - only after a repair
 
             reveal(screen, planted, app.lang)
+        if took:
+            say(screen, took)
+        if then and own:
             next_step(screen, then)
 
     return draw
+
+
+def _took(app: App, name: str, *, whole: bool) -> str:
+    """Return what the round took that this pass ends: minutes, gradings and hints against the plan."""
+    if not whole:
+        return ""
+    from grader.practice.rounds import ending  # noqa: PLC0415 - after a pass only
+    from grader.show.practice import round_facts  # noqa: PLC0415
+
+    found = app.ask(lambda history: ending(history, name), None, "")
+    return round_facts(found.round, number=found.number) if found else ""
 
 
 def what_next(app: App, report: dict[str, Any], *, whole: bool) -> str:

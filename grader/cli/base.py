@@ -33,15 +33,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a command is about: the answer to a kata, or its debug rounds."""
+    """What a command is about: the answer to a kata, its debug rounds, or what else stands beside it."""
 
     kata: str
     debug: bool
+    kind: str = ""
+    """One of `catalog.KINDS` besides debug rounds; empty for an answer."""
+
+    @classmethod
+    def of(cls, name: str, *, debug: bool = False) -> "Target":
+        """Return what a name in workspace and history stands for."""
+        kind = catalog.kind_of(name)
+        debug = debug or catalog.is_debug_round(name)
+        return cls(catalog.kata_of(name), debug, "" if debug else kind)
 
     @property
     def name(self) -> str:
         """Its name in workspace and history."""
-        return catalog.debug_round(self.kata) if self.debug else self.kata
+        return catalog.debug_round(self.kata) if self.debug else catalog.beside(self.kata, self.kind)
 
     @property
     def typed(self) -> str:
@@ -139,15 +148,22 @@ class App:
         Raises UnknownKata, NoCurrentKata, and NotInWorkspace for a file elsewhere.
         """
         if name and place.is_path(name) and (answered := self._answered_by(Path(name))):
-            return Target(catalog.kata_of(answered), debug or catalog.is_debug_round(answered))
+            return Target.of(answered, debug=debug)
+        current = self.ask(History.current, None, "") if name is None or not debug else None
         if name or debug:
-            return Target(self.kata_id(name), debug)
-        current = self.ask(History.current, None, "")
+            kata_id = self.kata_id(name)
+            # While its review is what one works at, the name of a kata stands for that.
+            under_way = not debug and current and current == catalog.review(kata_id)
+            return Target.of(str(current)) if under_way else Target(kata_id, debug)
         kata_id = self.kata_id(current)
         since = self.ask(History.current_since, None, "")
-        saved = [(self.any_workspace.changed(one), one) for one in (kata_id, catalog.debug_round(kata_id))]
+        saved = [(self.any_workspace.changed(one), one) for one in self._beside(kata_id, str(current))]
         later = [(at, one) for at, one in saved if at and since and at > since]
-        return Target(kata_id, catalog.is_debug_round(max(later)[1] if later else str(current)))
+        return Target.of(max(later)[1] if later else catalog.beside(kata_id, catalog.kind_of(str(current))))
+
+    def _beside(self, kata_id: str, current: str) -> list[str]:
+        """Return the names of what one may have gone on with since."""
+        return sorted({kata_id, catalog.debug_round(kata_id), current})
 
     def touched(self, name: str | None, *, debug: bool) -> "Target":
         """Return what a command is about; where it was named, later commands without a name are about it, too."""

@@ -13,6 +13,8 @@ from grader.text import shown
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from grader.practice.rounds import Worked
+
 SCHEMA = 1
 
 
@@ -147,8 +149,13 @@ def _overview(app: App, *, as_json: bool) -> None:
     done = app.history.summaries()
     current = app.history.current()
     debugging = app.history.debug_states()
+    worked = _worked(app)
     if as_json:
-        rows = [{"id": name, **_summary(done[name])} for name in sorted(done) if not catalog.is_debug_round(name)]
+        rows = [
+            {"id": name, **_summary(done[name]), **worked[name].document()}
+            for name in sorted(done)
+            if not catalog.kind_of(name)
+        ]
         rounds = [
             {"id": catalog.kata_of(name), "state": state, **_summary(done.get(name, Summary()))}
             for name, state in sorted(debugging.items())
@@ -158,7 +165,14 @@ def _overview(app: App, *, as_json: bool) -> None:
     from grader.show.attempts import overview  # noqa: PLC0415 - rich is for people
     from grader.show.console import console  # noqa: PLC0415
 
-    overview(console(), catalog.katas(), done, current=current, debugging=debugging)
+    overview(console(), catalog.katas(), done, current=current, debugging=debugging, worked=worked, lang=app.lang)
+
+
+def _worked(app: App) -> "Worked":
+    """Return minutes and rounds by name."""
+    from grader.practice.rounds import work  # noqa: PLC0415 - for this page alone
+
+    return work(app.history)
 
 
 def _status_of(app: App, target: Target, *, as_json: bool) -> None:

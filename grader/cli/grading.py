@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.catalog import is_debug_round, kata_of
 from grader.cli.attempt import EXIT_CODES, finished, graded, keep, page, record
 from grader.cli.base import App, KataCommand, Target, examples, kata_names
 from grader.cli.place import answered_by, is_own, is_path, is_same
@@ -103,7 +102,7 @@ def grade_command(
     source, report = _grade(app, target, path, asked, own=own, named=bool(kata or path or debug))
     report, planted = finished(app, target, report, whole=own and not case)
     try:
-        _show(app, report, planted, whole=not case, own=own, as_json=as_json)
+        _show(app, target, report, planted, whole=not case, own=own, as_json=as_json)
     finally:
         # After the verdict, which must not wait for a disk; also when nobody reads it to its end (`| head`).
         if own:
@@ -188,7 +187,7 @@ def _target_of(app: App, kata: str | None, path: Path, *, debug: bool) -> Target
     if kata:
         return app.target(kata, debug=debug)
     answered = answered_by(path)
-    return Target(kata_of(answered), debug or is_debug_round(answered)) if answered else None
+    return Target.of(answered, debug=debug) if answered else None
 
 
 def _is_elsewhere(app: App, word: str) -> bool:
@@ -198,7 +197,14 @@ def _is_elsewhere(app: App, word: str) -> bool:
 
 
 def _show(
-    app: App, report: dict[str, Any], planted: "Planted | None", *, whole: bool, own: bool, as_json: bool
+    app: App,
+    target: Target,
+    report: dict[str, Any],
+    planted: "Planted | None",
+    *,
+    whole: bool,
+    own: bool,
+    as_json: bool,
 ) -> None:
     if as_json:
         click.echo(json.dumps(report, indent=2))
@@ -206,4 +212,4 @@ def _show(
         return
     from grader.show.console import console  # noqa: PLC0415 - rich is for people
 
-    page(app, report, planted, whole=whole, own=own)(console())
+    page(app, target.name, report, planted, whole=whole, own=own)(console())

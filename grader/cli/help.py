@@ -123,7 +123,7 @@ class SpokenGroup(Spoken, click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Show the help where nothing is asked for."""
-        asked = args or ctx.resilient_parsing
+        asked = args or ctx.resilient_parsing or self.invoke_without_command
         return super().parse_args(ctx, args if asked else ctx.help_option_names[:1])
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 from grader import catalog
-from grader.catalog import debug_round
 from grader.language import _
 from grader.text import shown
 
@@ -45,8 +44,8 @@ def answered_by(path: Path) -> str | None:
     stem = path.stem.lower().replace("_", "-")
     if catalog.exists(stem):
         return stem
-    kata_id = stem.removesuffix("-debug")
-    return debug_round(kata_id) if catalog.exists(kata_id) else None
+    kata_id, _, kind = stem.rpartition("-")
+    return catalog.beside(kata_id, kind) if kind in catalog.KINDS and catalog.exists(kata_id) else None
 
 
 def is_path(word: str) -> bool:

@@ -279,7 +279,7 @@ class Watch:
         self._job, self._judged, self._true, self._leafing = None, job.digest, True, False
         report, planted = finished(self._app, self._target, report, whole=whole)
         self._passed |= whole and report["verdict"] == "passed"
-        self._page = page(self._app, report, planted, whole=whole)
+        self._page = page(self._app, job.name, report, planted, whole=whole)
         self._display.judged(report, self._page, self._keys())
         if report["verdict"] == "error":
             self._judged = ""  # the same text may be graded again: it was not its fault

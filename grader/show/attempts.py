@@ -7,11 +7,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.catalog import Kata, debug_round, kata_of, typed
+from grader.catalog import KINDS, Kata, beside, kata_of, typed
 from grader.history import Attempt, Summary
 from grader.language import _, plural
+from grader.practice.rounds import Work
 from grader.show.console import heading, next_step
-from grader.show.course import MEDIUM, debug_state, mark
+from grader.show.course import MEDIUM, WIDE, debug_state, mark
+from grader.show.practice import tracks
 from grader.show.times import ago, moment
 from grader.versions import Version
 
@@ -26,31 +28,37 @@ def overview(
     *,
     current: str | None,
     debugging: Mapping[str, str],
+    worked: Mapping[str, Work],
+    lang: str,
 ) -> None:
-    """Show what was done with each kata that was begun, and below each with its debug rounds."""
-    known = [name for kata_id in katas for name in (kata_id, debug_round(kata_id))]
+    """Show the course, then what was done with each kata that was begun, and below each what stands beside it."""
+    known = [beside(kata_id, kind) for kata_id in katas for kind in ("", *KINDS)]
     begun = [name for name in [*known, *(name for name in done if name not in known)] if name in done]
     if not begun:
         console.print(_("Nothing has been begun yet."))
         next_step(console, _("`kata list` shows the katas, `kata start KATA` begins one."))
         return
+    tracks(console, {name for name in begun if done[name].passed}, lang)
+    console.print()
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
     table.add_column("")
     # An id is never cut: `--debug` and how far the round is go to the next line.
     table.add_column(_("kata"), overflow="fold", min_width=max(len(kata_of(name)) for name in begun))
-    for head in (_("attempts"), _("best"), _("hints")):
-        table.add_column(head, justify="right", no_wrap=True)
-    if console.width >= MEDIUM:
+    for head in (_("min"), _("rounds"), _("attempts"), _("best"), _("hints")):
+        if head != _("best") or console.width >= MEDIUM:
+            table.add_column(head, justify="right", no_wrap=True)
+    if console.width >= WIDE:
         table.add_column(_("last"), no_wrap=True)
     for kata_id in begun:
         summary = done[kata_id]
-        best = "{}/{}".format(*summary.best) if summary.best[1] else ""
+        took = worked.get(kata_id, Work())
+        best = ["{}/{}".format(*summary.best) if summary.best[1] else ""] if console.width >= MEDIUM else []
         label = typed(kata_id)
         if state := debugging.get(kata_id):
             label += f" ({debug_state(state)})"
-        row: list[Text | str] = [mark(summary, here=kata_id == current), label, str(summary.attempts), best]
-        row.append(str(summary.hints))
-        if console.width >= MEDIUM:
+        row: list[Text | str] = [mark(summary, here=kata_id == current), label, str(round(took.minutes))]
+        row += [str(took.rounds), str(summary.attempts), *best, str(summary.hints)]
+        if console.width >= WIDE:
             row.append(ago(summary.last) if summary.last else "")
         table.add_row(*row)
     console.print(table)

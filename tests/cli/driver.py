@@ -5,6 +5,7 @@
 What the made-up grader does stands in the answer: pass, fail, error, bug, wait, interrupt.
 """
 
+# ruff: noqa: RUF001 - Chinese punctuation is meant
 import os
 import signal
 import sys
@@ -58,6 +59,25 @@ Think.
 ## 3 · Nearly
 
 Type.
+"""
+
+TALK = """\
+# Follow-up questions
+
+**Why?** <!-- why -->
+Because of the cache.
+
+**How large is it?** <!-- how-large -->
+Twice as large as *half* of it.
+"""
+TALK_ZH = """\
+# 追问
+
+**为什么？** <!-- why -->
+因为缓存。
+
+**有多大？** <!-- how-large -->
+一半的*两倍*。
 """
 
 # The reference of the kata that has a bank of mistakes, for debug rounds.
@@ -128,7 +148,8 @@ def write_content(root: Path) -> Path:
         (folder / "brief.md").write_text(f"# {values['en']}\n\nThe task.\n", encoding="utf-8")
         (folder / "brief.zh.md").write_text(f"# {values['zh']}\n\n题目。\n", encoding="utf-8")
         (folder / "hints.md").write_text(HINTS, encoding="utf-8")
-        (folder / "talk.md").write_text("Why?\n", encoding="utf-8")
+        (folder / "talk.md").write_text(TALK, encoding="utf-8")
+        (folder / "talk.zh.md").write_text(TALK_ZH, encoding="utf-8")
         solution = root / "solutions" / kata_id
         solution.mkdir(parents=True)
         reference = REFERENCE if kata_id == "third" else f"def {values['entry']}():\n    return 42\n"

@@ -10,7 +10,15 @@ GROUPS = ("server", "dev")
 EVERY = [*((name,) for name in COMMANDS), ("server", "status"), ("server", "stop"), ("dev", "check")]
 every = pytest.mark.parametrize("command", EVERY, ids=" ".join)
 
-WITHOUT_ANYTHING = dict.fromkeys(COMMANDS, 2) | {"list": 0, "status": 0, "doctor": 0, "server": 0, "dev": 0, "help": 0}
+WITHOUT_ANYTHING = dict.fromkeys(COMMANDS, 2) | {
+    "today": 0,
+    "list": 0,
+    "status": 0,
+    "doctor": 0,
+    "server": 0,
+    "dev": 0,
+    "help": 0,
+}
 WITHOUT_ANYTHING |= {"server status": 0, "server stop": 0, "dev check": 2}
 
 
@@ -20,12 +28,14 @@ def _no_servers(monkeypatch):
     monkeypatch.setattr("grader.client.standing.servers", list)
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_the_tool_without_arguments_shows_its_help(tool, lang):
-    """`kata` alone is a question, and no error."""
+@pytest.mark.parametrize(("lang", "said"), [("en", "0 of 3 passed"), ("zh", "共 3 题")])
+def test_the_tool_without_arguments_says_what_comes_next(tool, lang, said):
+    """`kata` alone is a question, and no error: where one stands, and what to type."""
     page = tool(KATA_LANG=lang, LANGUAGE="").stdout
-    assert page == tool("--help", KATA_LANG=lang, LANGUAGE="").stdout
-    assert "kata start mha" in page
+    assert said in page
+    assert "→ `kata start first-one`" in page
+    assert "kata --help" in page
+    assert tool("--lang", lang, LANGUAGE="").stdout == page
     speak(["--lang", "en"])
 
 

@@ -1,0 +1,1 @@
+"""What to do next: rounds and their clock, reviews, questions, the plan, mock interviews."""
