@@ -31,7 +31,9 @@ FACTORS: Final[dict[str, tuple[str, ...]]] = {
     "caller": (PLAIN, ways.DEVICE, ways.DTYPE),
 }
 """Each factor with its levels, the plain one first: how the case itself is run."""
-WHERE: Final = {("caller", ways.DEVICE): ("device",), ("caller", ways.DTYPE): ("dtype", "device")}
+APART: Final = "float16"
+"""Where objects that are the same are told apart. All other variants meet them as the case has them."""
+WHERE: Final = {("caller", ways.DTYPE): ("dtype", "device")}
 """Levels that make a difference in the variants of some families only."""
 LEVELLED: Final = ("dtype", "grad", "device")
 """Families whose derived runs have levels; what they watch for does not depend on them."""
@@ -66,11 +68,13 @@ class Draw:
         self._without = without
         self._random = random.Random(f"levels of {seed}")  # noqa: S311 - drawn for breadth, not for secrecy
         self._rows: dict[tuple[str, str], list[Row]] = {}
+        self._a_device_is_default = False
 
     def give(self, variants: list[Variant]) -> list[Variant]:
         """Return the variants of one case, those derived with levels: each factor's differ where they can.
 
-        The first is the case itself, which stays plain, since people read it.
+        The first is the case itself, which stays plain, since people read it. A default device hides tensors that were
+        made on the wrong one, so that it is not drawn: the first case that runs on the device has it, no other one.
         """
         met: Counter[tuple[str, str]] = Counter()
         rows: dict[tuple[str, str], Row] = {}
@@ -78,6 +82,8 @@ class Draw:
         for variant, name in list(zip(variants, names, strict=True))[1:]:
             if variant.family in LEVELLED and not (name == VALUES and GRADIENTS in names):
                 rows[name] = self._next(variant, met)
+                if variant.family == "device" and not self._a_device_is_default and ways.DEVICE not in self._without:
+                    rows[name], self._a_device_is_default = rows[name] | {"caller": ways.DEVICE}, True
                 met.update(rows[name].items())
         if VALUES in names:
             rows.setdefault(VALUES, rows.get(GRADIENTS, {}))  # it is read off the run that takes the gradients
@@ -119,6 +125,10 @@ def _factors(variant: Variant, without: tuple[str, ...]) -> tuple[tuple[str, tup
 
 
 def _fits(variant: Variant, factor: str, level: str) -> bool:
+    if factor == "identity":
+        return (level != PLAIN) == (variant.label == APART)
+    if (factor, level) == ("caller", ways.DEVICE):
+        return False
     return variant.family in WHERE.get((factor, level), (variant.family,))
 
 
