@@ -22,6 +22,8 @@ COMMANDS = {
     "status": "course",
     "plan": "practice",
     "repro": "grading",
+    "prompts": "evaluating",
+    "eval": "evaluating",
     "doctor": "doctor",
     "server": "server",
     "help": "task",

@@ -82,7 +82,7 @@ def grade_many(app: App, answers: Sequence[Answer], options: Options) -> int:
     _keep_first(app, texts)
     from grader.client import session  # noqa: PLC0415 - after the errors that cost nothing
 
-    jobs = min(options.jobs or _cores(), len(texts))
+    jobs = min(options.jobs or cores(), len(texts))
     options = replace(options, seed=fresh_seed() if options.seed is None else options.seed)
     with session.open() as grader:
         from grader.pool import as_completed  # noqa: PLC0415 - while torch is loading
@@ -180,7 +180,8 @@ def _is_no_answer(name: str) -> bool:
     return name.startswith((".", "__")) or (script != name and answered_by(Path(script)) is not None)
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Return how many processors are ours."""
     # A container or `taskset` may leave us fewer than the machine has.
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

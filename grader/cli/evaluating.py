@@ -1,0 +1,246 @@
+"""Samples of a model: prompts, eval."""
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from grader import catalog
+from grader.cli.attempt import graded
+from grader.cli.base import App, KataCommand, examples, kata_names
+from grader.cli.many import cores
+from grader.client.broken import error_report, refused, unreadable
+from grader.errors import BadAnswerFile, GraderFailed, NotUtf8, UsageError
+from grader.language import _
+from grader.text import clean
+from grader.transport.request import fresh_seed
+from grader.workspace import decoded
+
+if TYPE_CHECKING:
+    from grader.client import session
+    from grader.evaluation.results import Results, Row
+    from grader.evaluation.samples import Sample, Samples
+    from grader.evaluation.score import Tally
+
+EXIT_MISSING = 3
+_SHARD = re.compile(r"(\d{1,6})/(\d{1,6})")
+_WHOLE = re.compile(r"[1-9]\d{0,5}")
+
+
+@click.command(
+    "prompts",
+    cls=KataCommand,
+    short_help="Print the tasks for a model, as JSON lines.",
+    epilog=examples("kata prompts > tasks.jsonl", "kata --lang zh prompts mha"),
+)
+@click.argument("katas", nargs=-1, metavar="[KATA]...", shell_complete=kata_names)
+@click.pass_obj
+def prompts_command(app: App, katas: tuple[str, ...]) -> None:
+    """Print what a model is asked, a task a line: task, stub and rules, by themselves and as one prompt.
+
+    Nothing in it names a mistake or shows a solution: it is what a learner has before the first answer.
+    """
+    from grader.evaluation.prompts import prompt  # noqa: PLC0415 - seldom
+
+    for kata in [catalog.find(name) for name in katas] or list(catalog.katas().values()):
+        click.echo(json.dumps(prompt(kata, app.lang), ensure_ascii=not _says_chinese()))
+
+
+def shard_of(_context: click.Context, _parameter: click.Parameter, text: str) -> tuple[int, int]:
+    """Return which of how many shards is meant."""
+    found = _SHARD.fullmatch(text)
+    if not found or not 1 <= int(found[1]) <= int(found[2]):
+        raise click.BadParameter(_("'{text}' is no shard such as 3/16.").format(text=clean(text, 80)))
+    return int(found[1]), int(found[2])
+
+
+def ks_of(_context: click.Context, _parameter: click.Parameter, text: str) -> list[int]:
+    """Return for which k pass@k is wanted."""
+    words = text.replace(" ", "").split(",")
+    if not all(_WHOLE.fullmatch(word) for word in words):
+        raise click.BadParameter(_("'{text}' is no list of numbers such as 1,5.").format(text=clean(text, 80)))
+    return sorted({int(word) for word in words})
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How samples are graded."""
+
+    seed: int
+    trust: bool
+    lang: str
+
+
+@click.command(
+    "eval",
+    cls=KataCommand,
+    short_help="Grade the samples of a model.",
+    epilog=examples(
+        "kata eval samples.jsonl -o results.jsonl --k 1,5",
+        "kata eval samples.jsonl -o results.jsonl --resume",
+        "kata eval samples.jsonl -o results-3.jsonl --shard 3/16 --seed 7",
+        "kata eval --summary results-*.jsonl --k 1,5",
+    ),
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where the results go.")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="So many answers at a time; else one for each core.")
+@click.option("--k", "ks", default="1", metavar="LIST", callback=ks_of, help="Print pass@k for these k, such as 1,5.")
+@click.option("--resume", is_flag=True, help="Go on where an earlier command has ended: nothing is graded twice.")
+@click.option(
+    "--shard", default="1/1", metavar="I/N", callback=shard_of, help="Grade this part only: the I-th of N equal ones."
+)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="The inputs of an earlier evaluation.")
+@click.option(
+    "--trust", is_flag=True, help="Grade although the sandbox has gaps here; you trust who wrote the samples."
+)
+@click.option("--summary", "only_summary", is_flag=True, help="The files are results: sum them up, grade nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@click.pass_context
+def eval_command(
+    context: click.Context,
+    *,
+    files: tuple[Path, ...],
+    output: Path | None,
+    jobs: int | None,
+    ks: list[int],
+    resume: bool,
+    shard: tuple[int, int],
+    seed: int | None,
+    trust: bool,
+    only_summary: bool,
+    as_json: bool,
+) -> None:
+    """Grade samples and print how often they pass.
+
+    FILE has a line {"task_id": "mha", "completion": "..."} for each sample; Markdown around the code is taken off. A
+    line of results is written for each as soon as it is graded.
+
+    Ends with 0 when all samples were graded, whatever came of them, 2 for wrong use, 3 when the grader itself failed
+    on some: these have no reward, and --resume grades them again.
+    """
+    app: App = context.obj
+    if only_summary:
+        if output or resume or shard != (1, 1):
+            raise click.UsageError(_("--summary takes results, and none of -o, --resume and --shard."))
+        from grader.evaluation.results import tallies  # noqa: PLC0415 - seldom
+
+        context.exit(_sum_up(tallies(files), ks, as_json=as_json))
+    if output is None or len(files) > 1:
+        raise click.UsageError(_("One FILE of samples is graded, and -o names the file for the results."))
+    from grader.evaluation.results import Results, tallies  # noqa: PLC0415 - seldom
+    from grader.evaluation.samples import Samples  # noqa: PLC0415 - likewise
+
+    samples = Samples(files[0])
+    with Results(output, samples, resume=resume) as results:
+        if seed is not None and results.seed not in (None, seed):
+            sentence = _("{path} was begun with the seed {seed}.")
+            raise UsageError(sentence.format(path=output, seed=results.seed), _("Leave --seed away: it is taken up."))
+        known = results.seed if seed is None else seed
+        options = Options(fresh_seed() if known is None else known, trust, app.lang)
+        _grade_all(samples, results, options, shard=shard, jobs=jobs or cores())
+    context.exit(_sum_up(tallies([output]), ks, as_json=as_json))
+
+
+def _grade_all(samples: "Samples", results: "Results", options: Options, *, shard: tuple[int, int], jobs: int) -> None:
+    """Grade what has no line yet, equal texts once."""
+    left = sum(len(_left(results, kata, numbers)) for kata, numbers in samples.grouped(shard))
+    if not left:
+        return
+    from grader.client import session  # noqa: PLC0415 - there is something to grade
+
+    with session.open() as grader, samples.path.open("rb") as file:
+        _refuse_gaps(grader.probe(options.lang)["gaps"], options)
+        from grader.pool import as_completed  # noqa: PLC0415 - while torch is loading
+        from grader.show.many import Bar  # noqa: PLC0415 - likewise
+
+        def read() -> "Iterator[Sample]":
+            for kata, numbers in samples.grouped(shard):
+                if wanted := _left(results, kata, numbers):
+                    yield samples.read(file, kata, wanted)
+
+        rows = as_completed(read(), lambda sample: _rows(grader, sample, options), jobs=jobs, stop=grader.cancel)
+        with closing(rows), Bar(left) as bar:
+            for _number, found in rows:
+                for row in found:
+                    results.add(row)
+                    bar.advance(row)
+
+
+def _left(results: "Results", kata: str, numbers: list[int]) -> list[int]:
+    return [number for number in numbers if not results.is_done(kata, number)]
+
+
+def _rows(grader: "session.Session", sample: "Sample", options: Options) -> "list[Row]":
+    """Grade one text, in a thread of the pool, and return the lines of all samples that hold it."""
+    from grader.evaluation.results import row  # noqa: PLC0415 - it is there long since
+
+    report = _report(grader, sample, options)
+    first = sample.numbers[0]
+    return [row(report, number, sample.digest, None if number == first else first) for number in sample.numbers]
+
+
+def _report(grader: "session.Session", sample: "Sample", options: Options) -> dict[str, Any]:
+    from grader.client import session  # noqa: PLC0415 - likewise
+
+    path = Path(catalog.filename(sample.kata))
+    request = session.Request(sample.kata, "", path.name, seed=options.seed, lang=options.lang)
+    try:
+        text = decoded(path, sample.source)
+    except NotUtf8 as error:
+        return unreadable(request, error)
+    except BadAnswerFile as error:
+        return refused(request, error)
+    request = session.Request(sample.kata, text, path.name, seed=options.seed, lang=options.lang)
+    for attempt in ("first", "last"):
+        try:
+            report = graded(grader, request, many=True)
+            _refuse_gaps(report["sandbox_gaps"], options)
+        except GraderFailed as error:
+            if attempt == "last":
+                return error_report(request, error)
+        else:
+            return report
+    raise AssertionError
+
+
+def _refuse_gaps(gaps: list[str], options: Options) -> None:
+    """Raise UsageError where the sandbox is not complete, unless who wrote the samples is trusted."""
+    if gaps and not options.trust:
+        sentence = _("The sandbox is not complete on this machine ({gaps}), and samples are code of strangers.")
+        raise UsageError(
+            sentence.format(gaps=_("; ").join(clean(gap) for gap in gaps)),
+            _("`kata doctor` explains; --trust grades them all the same."),
+        )
+
+
+def _sum_up(found: "dict[str, Tally]", ks: list[int], *, as_json: bool) -> int:
+    from grader.evaluation.score import estimate, pass_at  # noqa: PLC0415 - seldom
+
+    estimates = [estimate(k, found.values()) for k in ks]
+    if as_json:
+        tasks = {
+            task: {"graded": tally.graded, "passed": tally.passed, "missing": tally.missing}
+            | {f"pass@{k}": pass_at(k, tally.graded, tally.passed) for k in ks}
+            for task, tally in found.items()
+        }
+        overall = {
+            f"pass@{one.k}": {"mean": one.mean, "interval": [one.low, one.high], "tasks": one.tasks}
+            for one in estimates
+        }
+        click.echo(json.dumps({"tasks": tasks, "overall": overall}, indent=2))
+    else:
+        from grader.show.evaluation import summary  # noqa: PLC0415 - rich is for people
+
+        summary(found, estimates)
+    return EXIT_MISSING if any(tally.missing for tally in found.values()) else 0
+
+
+def _says_chinese() -> bool:
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
