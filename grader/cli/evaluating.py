@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from grader.evaluation.samples import Sample, Samples
     from grader.evaluation.score import Tally
 
+    Tallies = dict[str, Tally]
+
 EXIT_MISSING = 3
 _SHARD = re.compile(r"(\d{1,6})/(\d{1,6})")
 _WHOLE = re.compile(r"[1-9]\d{0,5}")
@@ -220,7 +222,7 @@ def _refuse_gaps(gaps: list[str], options: Options) -> None:
         )
 
 
-def _sum_up(found: "dict[str, Tally]", ks: list[int], *, as_json: bool) -> int:
+def _sum_up(found: "Tallies", ks: list[int], *, as_json: bool) -> int:
     from grader.evaluation.score import estimate, pass_at  # noqa: PLC0415 - seldom
 
     estimates = [estimate(k, found.values()) for k in ks]
