@@ -54,6 +54,30 @@ class Case(TypedDict):
     seconds: float
 
 
+class Evidence(TypedDict):
+    """The case that shows a cause, and what its steps tell."""
+
+    case: str
+    steps: str
+    message: str
+    call: str
+
+
+class Cause(TypedDict):
+    """Why cases fail: a known mistake, a place ("located"), or what is merely seen ("seen")."""
+
+    id: str
+    title: str
+    explain: str
+    push: str
+    line: int
+    lines: list[int]
+    where: str
+    code: str
+    evidence: Evidence
+    cases: list[str]
+
+
 class Mistake(TypedDict):
     """A known mistake that reproduces what the answer gave."""
 
@@ -82,6 +106,7 @@ class Report(TypedDict):
     verdict: Literal["passed", "failed", "error"]
     message: str
     cases: list[Case]
+    causes: list[Cause]
     mistakes: list[Mistake]
     facts: list[Fact]
     families: dict[str, Count]

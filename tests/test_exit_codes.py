@@ -78,7 +78,7 @@ def test_the_documentation_names_the_fields() -> None:
     shown = set(re.findall(r'"(\w+)":', block))
     document = json.loads((GOLDEN / "failed.json").read_text(encoding="utf-8"))
     parts = [document, *document["cases"], *document["mistakes"], *document["families"].values(), document["versions"]]
-    parts.append(document["spent"])
+    parts += [document["spent"], *document["causes"], *(cause["evidence"] for cause in document["causes"])]
     assert shown - {field for part in parts for field in part} == set()
 
 

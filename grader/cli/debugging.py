@@ -1,7 +1,7 @@
 """Debug rounds: the model answer with mistakes planted in it, to be found, repaired and shown in the end."""
 
 import secrets
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from grader import catalog
 from grader.catalog import Kata
@@ -42,6 +42,10 @@ def begin(app: App, kata: Kata, bugs: int | None, seed: int | None) -> list[str]
     return [*said, _("{path} is written.").format(path=path), _holds(bugs, seed)]
 
 
+HUSHED: Final[dict[str, Any]] = {"causes": [], "mistakes": []}
+"""What a debug round does not tell: its names and places are what the learner is to find."""
+
+
 def judged(app: App, target: Target, report: dict[str, Any], *, whole: bool) -> tuple[dict[str, Any], Planted | None]:
     """Return the report of a debug round, facts without a diagnosis, and after the repair what was planted.
 
@@ -51,14 +55,14 @@ def judged(app: App, target: Target, report: dict[str, Any], *, whole: bool) -> 
     debug_round = app.ask(lambda history: history.debug_round(target.name), None, consequence)
     found: dict[str, Any] = {"seed": None, "bugs": None, "planted": None}
     if debug_round is None:
-        return report | {"mistakes": [], "debug": found}, None
+        return report | HUSHED | {"debug": found}, None
     _warn_if_outdated(app, catalog.find(target.kata), debug_round)
     planted = Planted.read(debug_round.planted)
     repaired = whole and report["verdict"] == "passed"
     found |= {"seed": debug_round.seed, "bugs": debug_round.bugs}
     if repaired or debug_round.over:
         found["planted"] = [one.in_language(app.lang) for one in planted.plants]
-    return report | {"mistakes": [], "debug": found}, planted if repaired else None
+    return report | HUSHED | {"debug": found}, planted if repaired else None
 
 
 def revealed(app: App, kata: Kata, *, give_up: bool) -> Planted:

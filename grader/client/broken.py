@@ -21,6 +21,7 @@ def error_report(request: Request, error: KataError) -> dict[str, Any]:
         "verdict": "error",
         "message": error.in_one_line(),
         "cases": [],
+        "causes": [],
         "mistakes": [],
         "facts": [],
         "spent": {},

@@ -20,6 +20,7 @@ from grader.catalog import FAMILIES, find
 from grader.errors import UsageError
 from grader.judge.contract import Grading
 from grader.judge.explain import report as reports
+from grader.judge.explain.causes import causes
 from grader.judge.explain.diagnose import diagnose
 from grader.judge.explain.facts import facts
 from grader.judge.explain.repro import script
@@ -178,6 +179,7 @@ def _document(
     if grading.answer.load_failure is not None:  # one message says it all
         outcomes = []
     named = diagnose(grading, outcomes, workbench.bank)
+    why = causes(outcomes, named, request["source"])
     return {
         "schema": SCHEMA,
         "kata": grading.kata.id,
@@ -185,6 +187,7 @@ def _document(
         "verdict": reports.verdict(outcomes, total),
         "message": headline(grading, outcomes),
         "cases": [reports.case_document(case, request["source"], shown) for case in outcomes],
+        "causes": [cause.document(request["source"], shown, request["lang"]) for cause in why],
         "mistakes": [diagnosis.document(request["lang"]) for diagnosis in named],
         "facts": [] if named else [fact.document() for fact in facts(outcomes)],
         "families": reports.families(outcomes),

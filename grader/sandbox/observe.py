@@ -82,6 +82,8 @@ def watching(header: dict[str, Any], filename: str, existing: Any) -> Iterator[C
     steps = list(steps_in(existing))
     with ExitStack() as stack:
         stack.enter_context(recording(header))
+        if header.get("steps") is not None:
+            stack.enter_context(header["steps"])
         if steps:
             reports.append(lambda: {"asked": [shape for step in steps for shape in step.asked][:MOST_ASKED]})
         if header["device"] == SIMULATED and (header.get("levels") or {}).get("caller") != DEVICE_BY_DEFAULT:

@@ -31,7 +31,7 @@ def case_document(case: CaseOutcome, source: str, filename: str) -> dict[str, An
         "kind": failure.kind if failure else case.skipped or "",
         "message": clean(failure.message, 1000) if failure else case.reason,
         "where": f"{filename}:{line}" if line else "",
-        "line": _line_of(source, line),
+        "line": line_of(source, line),
         "call": clean(failure.call, 400) if failure else "",
         "levels": dict(case.variant.levels),
         "needs": dict(case.needs) if case.needs is not None else None,
@@ -73,7 +73,8 @@ def versions() -> dict[str, str]:
     return {"kata": __version__, "torch": torch.__version__, "python": platform.python_version()}
 
 
-def _line_of(source: str, line: int) -> str:
+def line_of(source: str, line: int) -> str:
+    """Return the text of a line, made safe; nothing for none."""
     if line <= 0:
         return ""
     lines = source.splitlines()

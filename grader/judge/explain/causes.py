@@ -1,0 +1,145 @@
+"""The failing cases of a grading by their causes: mistakes by their names, then places, then what is merely seen.
+
+A cause has one case as its evidence; the others that it accounts for are listed by their ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grader.catalog import FAMILIES
+from grader.judge.explain.diagnose import Diagnosis
+from grader.judge.explain.locate.find import Located, chosen, locate
+from grader.judge.explain.report import line_of
+from grader.judge.runs.outcome import CaseOutcome
+from grader.text import clean
+
+MOST_LOOKED_AT: Final = 3
+"""So many failing cases are run once more with their steps recorded."""
+LOCATED: Final = "located"
+SEEN: Final = "seen"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One reason why cases fail."""
+
+    id: str
+    """That of a known mistake, "located" where only the place is known, "seen" where not even that is."""
+    cases: tuple[CaseOutcome, ...]
+    evidence: CaseOutcome
+    mistake: Diagnosis | None = None
+    located: Located | None = None
+
+    def document(self, source: str, filename: str, lang: str) -> dict[str, Any]:
+        """Return the entry of the report."""
+        failure = self.evidence.failure
+        lines = self.located.lines if self.located is not None else (failure.line,) if failure and failure.line else ()
+        texts = {"title": "", "explain": "", "push": ""}
+        if self.mistake is not None:
+            mistake = self.mistake.mistake
+            texts = {"title": mistake.title[lang], "explain": mistake.explain[lang], "push": mistake.nudge[lang]}
+        first = lines[0] if lines else 0
+        return {
+            "id": self.id,
+            **texts,
+            "line": first,
+            "lines": sorted(lines),
+            "where": f"{filename}:{first}" if first else "",
+            "code": line_of(source, first),
+            "evidence": {
+                "case": self.evidence.id,
+                "steps": self.located.sentence if self.located is not None else "",
+                "message": clean(failure.message, 1000) if failure else "",
+                "call": clean(failure.call, 400) if failure else "",
+            },
+            "cases": [case.id for case in self.cases],
+        }
+
+
+def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> list[Cause]:
+    """Return why cases fail, the most telling first."""
+    failing = [case for case in outcomes if case.failure is not None]
+    search = _Search(failing, source)
+    found = [cause for diagnosis in told_of(named) if (cause := search.named(diagnosis)) is not None]
+    return [*found, *search.located(), *search.seen()]
+
+
+def told_of(named: list[Diagnosis]) -> list[Diagnosis]:
+    """Return the mistakes to be told: those that stand for different cases or are in one file; of guesses the first."""
+    several = len(named) > 1 and (named[0].together or named[0].cases != named[1].cases)
+    return named if several else named[:1]
+
+
+class _Search:
+    """Gives each failing case to one cause."""
+
+    def __init__(self, failing: list[CaseOutcome], source: str) -> None:
+        self._left, self._source = failing, source
+        self._looks = MOST_LOOKED_AT
+        self._known: dict[CaseOutcome, Located | None] = {}
+
+    def named(self, diagnosis: Diagnosis) -> Cause | None:
+        """Take the cases in which a mistake does what the answer did, and what is derived from them."""
+        its = [case for case in self._left if case.id in diagnosis.cases]
+        if not its:
+            return None
+        family = diagnosis.mistake.family
+        own = [case for case in its if case.family == family] or its
+        place = self._look(own) or self._look(its)
+        evidence = place.case if place is not None else own[0]
+        streams = {case.case.stream for case in its}
+        taken = self._take(case for case in self._left if case in its or case.case.stream in streams)
+        return Cause(diagnosis.mistake.id, taken, evidence, diagnosis, place)
+
+    def located(self) -> list[Cause]:
+        """Take the cases that go wrong at places that are known, one family of failures after the other."""
+        found: dict[tuple[int, ...], Cause] = {}
+        for family, kind in dict.fromkeys((case.case.family, _kind(case)) for case in self._left):
+            its = [case for case in self._left if (case.case.family, _kind(case)) == (family, kind)]
+            place = self._look(its)
+            if place is None:
+                continue
+            taken = self._take(its)
+            other = found.get(place.lines)
+            found[place.lines] = Cause(
+                LOCATED,
+                (*(other.cases if other else ()), *taken),
+                other.evidence if other else place.case,
+                located=other.located if other else place,
+            )
+        return list(found.values())
+
+    def seen(self) -> list[Cause]:
+        """Take what is left, by line and kind."""
+        groups: dict[tuple[int, str], list[CaseOutcome]] = {}
+        for case in self._left:
+            assert case.failure is not None
+            groups.setdefault((case.failure.line, case.failure.kind), []).append(case)
+        self._left = []
+        return [Cause(SEEN, tuple(cases), cases[0]) for cases in groups.values()]
+
+    def _look(self, cases: list[CaseOutcome]) -> Located | None:
+        """Find out where one of these cases goes wrong, as long as there are looks left."""
+        case = chosen(cases)
+        if case is None:
+            return None
+        if case not in self._known:
+            if self._looks <= 0:
+                return None
+            self._looks -= 1
+            self._known[case] = locate(case, self._source)
+        return self._known[case]
+
+    def _take(self, cases: Iterable[CaseOutcome]) -> tuple[CaseOutcome, ...]:
+        taken = tuple(cases)
+        self._left = [case for case in self._left if case not in taken]
+        return tuple(sorted(taken, key=lambda case: (FAMILIES.index(case.family), case.case.position)))
+
+
+def _kind(case: CaseOutcome) -> str:
+    """Say what kind of failure it is, as far as one place can explain it: wrong numbers of any kind are one."""
+    assert case.failure is not None
+    return "value" if case.failure.kind in ("value", "nan", "shape", "structure") else case.failure.kind

@@ -1,0 +1,218 @@
+"""Whether two steps have the same numbers, in whatever shape and order."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any, Final, Literal
+
+import torch
+
+from grader.judge.explain.locate.traces import NUMBERS, Step, Trace
+
+Kind = Literal["arranged", "part", "shuffled"]
+"""The axes may be exchanged or merged; one place along an axis or two; any order at all."""
+
+HIDDEN: Final = -9e3
+"""What is far below all scores hides a place, whatever number it is."""
+LEAST_NUMBERS: Final = 6
+"""With fewer different numbers much is equal by chance."""
+RELATIVE: Final = {"float32": 5e-5, "float64": 1e-6, "bfloat16": 4e-2, "float16": 8e-3}
+MOST_AXES: Final = 5
+MOST_PLACES: Final = 64
+
+
+class Matcher:
+    """The steps of the reference, to be found again among those of an answer."""
+
+    def __init__(self, reference: Trace, dtype: str) -> None:
+        """``dtype``: of the run, which tells how far numbers may be apart."""
+        self._slack = RELATIVE.get(dtype, 0.0)
+        self._steps = [
+            (number, plain(step.value)) for number, step in enumerate(reference.steps) if step.value is not None
+        ]
+        self._given = {number for number, step in enumerate(reference.steps) if not step.line}
+        self._floats = [(n, v) for n, v in self._steps if v.dtype == NUMBERS and many(v)]
+        self._sorted: dict[int, torch.Tensor] = {n: v.flatten().sort().values for n, v in self._floats}
+
+    def found(self, step: Step) -> tuple[Kind, int] | None:
+        """Return the step of the reference with the same numbers, the latest of those arranged like it."""
+        if step.value is None:
+            return None
+        value, slack = plain(step.value), self._slack
+        if step.is_source:
+            return self._given_one(value, slack)
+        if value.dtype != NUMBERS:
+            return self._exact(value)
+        if not many(value):
+            return None
+        return self._arranged(step, value, slack) or (None if step.moves else self._less(value, slack))
+
+    def alike(self, numbers: set[int]) -> set[int]:
+        """Return the steps that have the same numbers as one of these, in whatever order, and these."""
+        found = set(numbers)
+        for number in numbers & self._sorted.keys():
+            mine = self._sorted[number]
+            found.update(other for other, theirs in self._sorted.items() if near(mine, theirs, 1e-6))
+        return found
+
+    def _given_one(self, value: torch.Tensor, slack: float) -> tuple[Kind, int] | None:
+        """What was there before the call is right where the reference had it, or makes it."""
+        for number, theirs in self._steps:
+            if number in self._given or (theirs.dtype == NUMBERS and many(theirs)):
+                same = near(value, theirs, slack) if value.dtype == NUMBERS else torch.equal(value, theirs)
+                if value.shape == theirs.shape and value.dtype == theirs.dtype and same:
+                    return "arranged", number
+        return self._exact(value) if value.dtype != NUMBERS else None
+
+    def _exact(self, value: torch.Tensor) -> tuple[Kind, int] | None:
+        """Masks and tokens: no axis may be elsewhere, since that is what goes wrong with them."""
+        if not bool((value != value.flatten()[:1]).any()):
+            return None
+        mine = without_ones(value)
+        for number, theirs in reversed(self._steps):
+            if theirs.dtype == value.dtype and theirs.numel() == value.numel():
+                other = without_ones(theirs)
+                if mine.shape == other.shape and torch.equal(mine, other):
+                    return "arranged", number
+        return None
+
+    def _arranged(self, step: Step, value: torch.Tensor, slack: float) -> tuple[Kind, int] | None:
+        for number, theirs in reversed(self._floats):
+            if theirs.numel() == value.numel() and arranged(value, theirs, slack, splits=not step.moves):
+                return "arranged", number
+        return None
+
+    def _less(self, value: torch.Tensor, slack: float) -> tuple[Kind, int] | None:
+        ordered = value.flatten().sort().values
+        for number, theirs in reversed(self._floats):
+            if theirs.numel() == value.numel() and near(ordered, self._sorted[number], slack):
+                return "shuffled", number
+        for number, theirs in reversed(self._floats):
+            if theirs.numel() <= value.numel() or not self._holds(number, ordered, slack):
+                continue
+            if any(arranged(value, part, slack, splits=True) for part in parts(theirs, value.numel())):
+                return "part", number
+        return None
+
+    def _holds(self, number: int, ordered: torch.Tensor, slack: float) -> bool:
+        """Whether the numbers of a step hold the smallest, the middle and the largest of these."""
+        theirs = self._sorted[number]
+        probes = ordered[[0, len(ordered) // 2, -1]].contiguous()
+        at = torch.searchsorted(theirs, probes).clamp_(0, len(theirs) - 1)
+        room = slack * _scale(theirs)
+        return bool(
+            ((theirs[at] - probes).abs() <= room).logical_or_((theirs[(at - 1).clamp_(0)] - probes).abs() <= room).all()
+        )
+
+
+def plain(value: torch.Tensor) -> torch.Tensor:
+    """Return numbers in float64 in which hidden places and NaN are certain numbers; others as they are."""
+    if not value.dtype.is_floating_point:
+        return value if value.dtype == torch.bool else value.long()
+    value = value.to(NUMBERS)
+    if not value.numel():
+        return value
+    filled = value < (HIDDEN if float(value.nan_to_num(posinf=0.0).max()) < -HIDDEN else -math.inf)
+    filled |= value == -math.inf
+    scale = _scale(value[~filled])
+    dead = filled & filled.all(-1, keepdim=True) & value.isfinite() if value.dim() else filled
+    value = torch.where(filled, torch.full_like(value, -math.inf), value)
+    value = torch.where(dead, torch.full_like(value, -4.5 * scale), value)  # there it matters which number it is
+    return torch.nan_to_num(value, nan=-3.5 * scale, neginf=-2.5 * scale, posinf=2.5 * scale)
+
+
+def _scale(value: torch.Tensor) -> float:
+    finite = value[value.isfinite()]
+    return max(float(finite.abs().max()), 1e-3) if finite.numel() else 1.0
+
+
+def many(value: torch.Tensor) -> bool:
+    """Whether there are so many different numbers that an equal tensor is no chance."""
+    if value.numel() < LEAST_NUMBERS:
+        return False
+    return len(torch.unique(value.flatten()[:400])) >= LEAST_NUMBERS
+
+
+def near(mine: torch.Tensor, theirs: torch.Tensor, slack: float) -> bool:
+    """Whether two tensors of one shape have the same numbers, as far as a dtype tells."""
+    return mine.shape == theirs.shape and bool(((mine - theirs).abs() <= slack * _scale(theirs)).all())
+
+
+def without_ones(value: torch.Tensor) -> torch.Tensor:
+    """Return a tensor without its axes of size 1."""
+    return value.reshape([size for size in value.shape if size != 1])
+
+
+def arranged(mine: torch.Tensor, theirs: torch.Tensor, slack: float, *, splits: bool) -> bool:
+    """Whether one is the other with axes exchanged and then merged; with ``splits``, or split.
+
+    What is split wrongly lies in memory like what is split rightly: only who computes something new is given that.
+    """
+    one, two = without_ones(mine), without_ones(theirs)
+    if one.shape == two.shape and near(one, two, slack):
+        return True
+    if two.dim() > MOST_AXES or one.dim() > MOST_AXES:
+        return False
+    fits = merges if splits else merges_in_front
+    if any(near(_as(turned, one), one, slack) for turned in _turned(two) if fits(turned.shape, one.shape)):
+        return True
+    return splits and any(
+        near(_as(turned, two), two, slack) for turned in _turned(one) if merges(turned.shape, two.shape)
+    )
+
+
+def _turned(value: torch.Tensor) -> Iterator[torch.Tensor]:
+    return (value.permute(order) for order in itertools.permutations(range(value.dim())))
+
+
+def _as(value: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    return value.reshape(like.shape)
+
+
+def merges(sizes: Any, into: Any) -> bool:
+    """Whether axes of these sizes, neighbours merged, have those sizes."""
+    at = 0
+    for size in into:
+        product = 1
+        while product < size and at < len(sizes):
+            product *= sizes[at]
+            at += 1
+        if product != size:
+            return False
+    return at == len(sizes)
+
+
+def merges_in_front(sizes: Any, into: Any) -> bool:
+    """Whether that is so with the last axis left alone: the order in which features are merged matters."""
+    return merges(sizes, into) and (not len(into) or sizes[-1] == into[-1])
+
+
+def parts(value: torch.Tensor, numbers: int, depth: int = 2) -> Iterator[torch.Tensor]:
+    """Yield what lies at one place along an axis, or two, and has so many numbers."""
+    for axis, size in enumerate(value.shape):
+        rest = value.numel() // size if size else 0
+        if size < 2 or size > MOST_PLACES or rest < numbers or rest % numbers:
+            continue
+        for place in range(size):
+            part = value.select(axis, place)
+            if rest == numbers:
+                yield part
+            elif depth > 1:
+                yield from parts(part, numbers, depth - 1)
+
+
+def factor(mine: torch.Tensor, theirs: torch.Tensor, slack: float) -> float | None:
+    """Return by what factor one is the other, hidden places apart; None where it is not, or where it is 1."""
+    if mine.shape != theirs.shape or not many(theirs):
+        return None
+    seen = mine.isfinite() & theirs.isfinite() & (mine > HIDDEN) & (theirs > HIDDEN)
+    if not torch.equal(seen, theirs.isfinite() & (theirs > HIDDEN)) or int(seen.sum()) < LEAST_NUMBERS:
+        return None
+    one, two = mine[seen].to(NUMBERS), theirs[seen].to(NUMBERS)
+    norm = float((two * two).sum())
+    by = float((one * two).sum()) / norm if norm else 0.0
+    if not math.isfinite(by) or abs(by) < 1e-6 or abs(by - 1) < 1e-3:
+        return None
+    return by if near(one, by * two, slack) else None

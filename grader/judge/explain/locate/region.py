@@ -1,0 +1,197 @@
+"""The steps among which an answer goes wrong: what a wrong result was made of, back to steps that are right.
+
+Nothing outside of them can be to blame: what goes into them has the numbers of the reference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+
+from grader.judge.exchange.compare import agree
+from grader.judge.explain.locate.match import RELATIVE, Matcher, factor, many, merges, near, plain
+from grader.judge.explain.locate.traces import NUMBERS, Step, Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """The last step that is right: the line of the answer, and what the reference calls it."""
+
+    line: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Where an answer goes wrong."""
+
+    lines: tuple[int, ...]
+    """The lines of the steps, in the order in which they ran."""
+    right: Right | None = None
+    """The last step before them that is right; None where only the inputs are."""
+    missing: str = ""
+    """The next step of the reference that the answer does not make."""
+    returned: str = ""
+    """Where it is no step that is wrong, but what is returned: the name of the result."""
+    reordered: bool = False
+    """Whether the right numbers lie in another order."""
+    times: float = 0.0
+    """By what factor the line has the numbers of the missing step."""
+    is_open: bool = False
+    """Whether something else went in that was made before the call."""
+    raised: bool = False
+    steps: frozenset[int] = field(default_factory=frozenset)
+
+
+class Alignment:
+    """The steps of an answer beside those of the reference, for one call."""
+
+    def __init__(self, reference: Trace, answer: Trace, dtype: str) -> None:
+        """``dtype``: that of the run."""
+        self._reference, self._answer, self._slack = reference, answer, RELATIVE.get(dtype, 0.0)
+        self._matcher = Matcher(reference, dtype)
+        found = {number: self._matcher.found(step) for number, step in enumerate(answer.steps)}
+        self.anchors = {number: match for number, match in found.items() if match is not None}
+        self._reached = self._all_alike({number for _kind, number in self.anchors.values()})
+
+    def region(self, got: torch.Tensor | None, want: torch.Tensor, name: str) -> Region | None:
+        """Return where a result goes wrong; None where its steps are not known."""
+        end = self._made(self._answer, got) if got is not None else None
+        goal = self._made(self._reference, want)
+        if end is None:
+            return None
+        anchor = self.anchors.get(end)
+        if anchor is None:
+            return self._around(end, goal)
+        if goal is not None and anchor[1] in self._all_alike({goal}):
+            steps, met = {end}, set[int]()
+            for read in self._answer.steps[end].reads:
+                more, others = self._answer.behind(read, self.anchors)
+                steps, met = steps | more, met | others
+            return self._told(steps, met, "", reordered=True)
+        step = self._answer.steps[end]
+        right = Right(step.line, self._name(anchor[1]))
+        missing = self._missing(goal) if goal is not None else ""
+        return Region((step.line,) if step.line else (), right, missing, returned=name or "?", steps=frozenset({end}))
+
+    def raised(self, line: int) -> Region | None:
+        """Return where an answer goes wrong that raises at a line."""
+        if not line:
+            return None
+        last = max((n for n in self.anchors if self._answer.steps[n].line), default=None)
+        right = None if last is None else Right(self._answer.steps[last].line, self._name(self.anchors[last][1]))
+        read = {read for step in self._answer.steps for read in step.reads}
+        ends = [n for n, step in enumerate(self._answer.steps) if n not in read and step.line and n not in self.anchors]
+        steps: set[int] = set()
+        for end in ends:
+            steps |= self._answer.behind(end, self.anchors)[0]
+        lines = dict.fromkeys(step.line for n, step in enumerate(self._answer.steps) if n in steps and step.line)
+        return Region((*(other for other in lines if other != line), line), right, raised=True, steps=frozenset(steps))
+
+    def _around(self, end: int, goal: int | None) -> Region | None:
+        steps, met = self._answer.behind(end, self.anchors)
+        missing = self._missing(goal) if goal is not None else ""
+        whole = self._told(steps, met, missing)
+        if goal is None or whole is None:
+            return whole
+        for number in sorted(steps - {end}):
+            if self._is_right_from(number, end, goal):
+                steps, met = self._answer.behind(number, self.anchors)
+                whole = self._told(steps, met, missing) or whole
+                break
+        for number in sorted(steps):  # a step that is nearly right parts the region in two
+            near = self._nearly(self._answer.steps[number], goal)
+            if near is not None:
+                before, others = self._answer.behind(number, self.anchors)
+                line = self._answer.steps[number].line
+                told = self._told(before, others, self._name(near[0]), times=near[1])
+                if told is not None and line and len(told.lines) <= len(whole.lines):
+                    return told
+        return whole
+
+    def _is_right_from(self, number: int, end: int, goal: int) -> bool:
+        """Whether the reference, too, comes from the numbers of this step to the result of the answer.
+
+        Then all that the answer does with them is right.
+        """
+        mine, result, playback = self._answer.steps[number], self._answer.steps[end].value, self._reference.playback
+        if mine.value is None or result is None or playback is None or not mine.value.dtype.is_floating_point:
+            return False
+        for other in sorted(self._reference.behind(goal, self._reached)[0] - {goal}):
+            theirs = self._reference.steps[other]
+            if theirs.value is None or theirs.value.dtype != NUMBERS or not _lies_like(mine.shape, theirs.shape):
+                continue
+            value = mine.value.to(NUMBERS).reshape(theirs.shape)
+            came = playback.again(goal, other, value)
+            if came is not None and came.shape == result.shape and near(plain(result), plain(came), self._slack):
+                return True
+        return False
+
+    def _told(
+        self, steps: set[int], met: set[int], missing: str, *, reordered: bool = False, times: float = 0.0
+    ) -> Region | None:
+        every = self._answer.steps
+        lines = dict.fromkeys(every[number].line for number in sorted(steps) if every[number].line)
+        values = [every[n].value for n in steps if every[n].is_source]
+        is_open = any(value is not None and many(plain(value)) for value in values)
+        known = [number for number in met if every[number].line]
+        known = [number for number in known if every[number].dtype in RELATIVE] or known  # a mask tells less
+        right = Right(every[max(known)].line, self._name(self.anchors[max(known)][1])) if known else None
+        if not lines:
+            return None
+        return Region(
+            tuple(lines), right, missing, reordered=reordered, times=times, is_open=is_open, steps=frozenset(steps)
+        )
+
+    def _missing(self, goal: int) -> str:
+        """Return the name of the first step towards a result of the reference that the answer does not make."""
+        left, _met = self._reference.behind(goal, self._reached)
+        steps = self._reference.steps
+        named = [number for number in sorted(left) if steps[number].name and steps[number].line]
+        return next((steps[n].name for n in named if not steps[n].moves), steps[named[0]].name if named else "")
+
+    def _nearly(self, step: Step, goal: int) -> tuple[int, float] | None:
+        """Return the missing step of which this one is a multiple, and by what."""
+        if step.value is None or not step.value.dtype.is_floating_point or not step.line or step.moves:
+            return None
+        for number in sorted(self._reference.behind(goal, self._reached)[0]):
+            theirs = self._reference.steps[number]
+            if theirs.value is not None and theirs.line and theirs.shape == step.shape and theirs.name:
+                by = factor(step.value.double(), theirs.value.double(), 1e-4)
+                if by is not None:
+                    return number, by
+        return None
+
+    def _made(self, trace: Trace, value: torch.Tensor) -> int | None:
+        """Return the last step that has just these numbers in this shape."""
+        for number in range(len(trace.steps) - 1, -1, -1):
+            step = trace.steps[number]
+            if step.value is not None and step.value.shape == value.shape and agree(step.value, value):
+                return number
+        return None
+
+    def _all_alike(self, numbers: set[int]) -> set[int]:
+        """Return the steps of the reference that have the same numbers as one of these, in whatever order."""
+        return self._matcher.alike(numbers)
+
+    def _name(self, number: int) -> str:
+        """Return what the reference calls a step, or what lies as it does."""
+        steps = self._reference.steps
+        if steps[number].name:
+            return steps[number].name
+        alike = self._matcher.alike({number})
+        return next((steps[other].name for other in sorted(alike) if steps[other].name), "")
+
+
+def _lies_like(mine: tuple[int, ...], theirs: tuple[int, ...]) -> bool:
+    """Whether a tensor of one shape can stand for one of the other: neighbouring axes may be merged."""
+    return math.prod(mine) == math.prod(theirs) and (mine == theirs or merges(mine, theirs) or merges(theirs, mine))
+
+
+def smallest(regions: Sequence[Region | None]) -> Region | None:
+    """Return the region of the fewest lines."""
+    known = [region for region in regions if region is not None]
+    return min(known, key=lambda region: (len(region.lines), region.is_open), default=None)

@@ -1,0 +1,166 @@
+"""The steps of one call, of an answer as its sandbox tells them or of the reference, and what hangs on what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import torch
+
+from grader.judge.cases.check import Check
+from grader.judge.exchange.results import Exchange
+from grader.judge.failure import MOST_LINES, Failure
+from grader.judge.verdict.expected import MALFORMED
+from grader.judge.workers.backend import Header, Tensors
+from grader.judge.workers.pending import MustResubmit
+from grader.probes.steps import SOURCE, Recorder, Stands
+from grader.sandbox.named import MOST_SENT, STEPS, telling
+from grader.transport.wire import Unpacker
+
+MOVES: Final = frozenset(
+    (
+        *("view", "_unsafe_view", "reshape", "_reshape_alias", "t", "transpose", "permute", "unsqueeze", "squeeze"),
+        *("expand", "slice", "select", "split", "split_with_sizes", "unbind", "clone", "detach", "alias", "contiguous"),
+        *("_to_copy", "as_strided", "flatten", "movedim", "narrow", "chunk", "unflatten", "lift_fresh"),
+    )
+)
+"""Operations after which the same numbers lie somewhere else."""
+NUMBERS: Final = torch.float64
+MOST_PLAYED: Final = 4000
+"""So many operations are done once more, for one call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: what made it, of what, and its numbers where they are known."""
+
+    line: int
+    operation: str
+    reads: tuple[int, ...]
+    dtype: str
+    shape: tuple[int, ...]
+    name: str
+    cuts: bool
+    value: torch.Tensor | None
+
+    @property
+    def is_source(self) -> bool:
+        """Whether it was there before the call."""
+        return self.operation == SOURCE
+
+    @property
+    def moves(self) -> bool:
+        """Whether it only puts numbers into another order."""
+        return self.operation in MOVES
+
+
+class Playback:
+    """Does the operations of the reference once more, with other numbers in a step."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._steps, self._calls = recorder.steps, recorder.calls or {}
+        self._left = MOST_PLAYED
+
+    def again(self, goal: int, at: int, value: torch.Tensor) -> torch.Tensor | None:
+        """Return what a step comes to where an earlier one holds ``value``; None where that cannot be told."""
+        made = {at: value}
+        for number in range(at + 1, goal + 1):
+            step = self._steps[number]
+            if not made.keys() & set(step.reads):
+                continue
+            call = self._calls.get(number)
+            self._left -= 1
+            if call is None or self._left < 0 or call.function._schema.is_mutable:  # noqa: SLF001 - as torch asks itself
+                return None
+            result = call.function(*self._filled(call.args, made), **self._filled(call.kwargs, made))
+            made[number] = result[call.place] if isinstance(result, (tuple, list)) else result
+        return made.get(goal)
+
+    def _filled(self, value: Any, made: dict[int, torch.Tensor]) -> Any:
+        if isinstance(value, Stands):
+            return made[value.number] if value.number in made else self._steps[value.number].value
+        if isinstance(value, (tuple, list)):
+            return type(value)(self._filled(item, made) for item in value)
+        return {name: self._filled(item, made) for name, item in value.items()} if isinstance(value, dict) else value
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The steps of a call, in order; ``raised``: whether it ended with an exception."""
+
+    steps: tuple[Step, ...]
+    raised: bool = False
+    playback: Playback | None = None
+
+    def behind(self, start: int, stop: Iterable[int]) -> tuple[set[int], set[int]]:
+        """Return what a step was made of, back to the steps at which to stop; and those of them met."""
+        stops, met = set(stop), set()
+        found: set[int] = set()
+        left = [start]
+        while left:
+            number = left.pop()
+            if number in stops:
+                met.add(number)
+            elif number not in found:
+                found.add(number)
+                left.extend(self.steps[number].reads)
+        return found, met
+
+
+def of_answer(check: Check, exchange: Exchange, recorded: Header | None = None) -> Trace | None:
+    """Have the answer make a call of a run once more, and the calls before it; None where it does not come to that."""
+    until = check.exchanges[: check.exchanges.index(exchange)]
+    worker = check.grading.answer.worker(check.variant.family)
+    header, tensors = exchange.sent
+    try:
+        for other in until:
+            worker.wait(worker.submit(*other.sent))
+        asked = worker.submit(header | {"op": STEPS, "recorded": recorded or {}}, tensors)
+        return _read(*worker.wait(asked))
+    except (Failure, MustResubmit, *MALFORMED):
+        return None
+
+
+def _read(reply: Header, tensors: Tensors) -> Trace | None:
+    """Read what a sandbox tells of the steps. Raises one of ``MALFORMED`` where that breaks the rules."""
+    if reply["kind"] != STEPS:
+        return None
+    tree = Unpacker(tensors)
+    steps: list[Step] = []
+    for number, told in enumerate(reply["steps"][:MOST_SENT]):
+        line, operation, reads, dtype, shape, name, cuts, node = told
+        if type(line) is not int or not 0 <= line < MOST_LINES or type(operation) is not str or type(name) is not str:
+            raise ValueError
+        if any(type(read) is not int or not 0 <= read < number for read in reads) or type(dtype) is not str:
+            raise ValueError
+        value = tree.unpack(node)
+        if value is not None and not isinstance(value, torch.Tensor):
+            raise TypeError
+        sizes = tuple(int(size) for size in shape)
+        steps.append(Step(line, operation, tuple(reads), dtype, sizes, name, cuts is True, value))
+    return Trace(tuple(steps), raised=reply.get("raised") is True)
+
+
+def of_reference(check: Check, exchange: Exchange) -> Trace | None:
+    """Have the reference make a call of a run in float64; None where it raises."""
+    recorder = Recorder(check.grading.reference.executor.filename, calls=True)
+    handle = exchange.header["handle"]
+    at = check.exchanges.index(exchange)
+    before = [e for e in check.exchanges[:at] if e.header["handle"] == handle and handle is not None]
+    try:
+        for other in before:
+            if other.header["op"] == "build" or other.header.get("stateful"):
+                check.reference(other)
+        with recorder:
+            check.reference(replace(exchange, header=exchange.header | {"grad": False}))
+    except Exception:  # noqa: BLE001 - then there is nothing to align with
+        return None
+    finally:
+        check.grading.reference.release(check.handles)
+    kept = set(telling(recorder.steps))
+    steps = (
+        Step(s.line, s.operation, tuple(s.reads), s.dtype, s.shape, s.name, s.cuts, s.value if n in kept else None)
+        for n, s in enumerate(recorder.steps)
+    )
+    return Trace(tuple(steps), playback=Playback(recorder))

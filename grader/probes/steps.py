@@ -1,0 +1,264 @@
+"""The steps of one call: every tensor that an operation makes, the line that asked for it, and what it was made of.
+
+Two modes and a trace function look on: one mode sees the operations below autograd and with them what is made of what,
+the other the functions above it, where it shows who leaves the graph; the trace function sees names. What is kept is
+bounded in number and bytes; what comes after that goes unseen.
+"""
+
+# torch has functions without annotations:
+# mypy: disable-error-code="no-untyped-call"
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from grader.probes.frames import line_on_stack
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+MOST_STEPS: Final = 1500
+MOST_BYTES: Final = 16 << 20
+LARGEST: Final = 1 << 16
+"""Larger tensors are known by name and line only: numbers of theirs are not kept."""
+DEEPEST: Final = 3
+"""So deep are tensors looked for in lists."""
+SOURCE: Final = "source"
+"""In the place of an operation: a tensor that was there before."""
+FROM_DATA: Final = "lift_fresh"
+"""The operation that makes a tensor of Python's numbers."""
+ESCAPES: Final = frozenset(("item", "tolist", "numpy", "__bool__", "__int__", "__float__", "__index__", "__array__"))
+"""Functions whose result is no tensor any more."""
+
+# What an answer could patch, taken before it is loaded.
+_settrace, _gettrace, _clone, _detach = sys.settrace, sys.gettrace, torch.Tensor.clone, torch.Tensor.detach
+_Tensor, _isinstance = torch.Tensor, isinstance
+
+
+@dataclass(slots=True)
+class Step:
+    """One operation that made a tensor, or wrote into one."""
+
+    line: int
+    operation: str
+    reads: list[int]
+    """The numbers of the steps whose tensors went in."""
+    group: int
+    """Steps one after the other of one line have the same."""
+    dtype: str
+    shape: tuple[int, ...]
+    value: torch.Tensor | None = None
+    name: str = ""
+    cuts: bool = False
+    """Whether something went in that carries a graph, and what came out carries none."""
+    device: str = "cpu"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """The operation of a step, to be done once more: in its arguments stand numbers of steps for tensors."""
+
+    function: Any
+    args: Any
+    kwargs: Any
+    place: int
+    """Which of its results the step is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stands:
+    """Stands for the tensor of a step among arguments."""
+
+    number: int
+
+
+@dataclass(slots=True)
+class _Names:
+    """What the names of one running function stood for when somebody looked last."""
+
+    bound: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+
+class Recorder:
+    """Records the steps that the file of a name makes while it is entered."""
+
+    def __init__(self, filename: str, *, calls: bool = False) -> None:
+        """``calls``: whether to keep the operations themselves, so that they can be done once more."""
+        self.filename = filename
+        self.steps: list[Step] = []
+        self.calls: dict[int, Call] | None = {} if calls else None
+        self._made: dict[int, int] = {}
+        self._alive: list[Any] = []
+        self._written: dict[int, list[int]] = {}
+        self._escaped: list[int] = []
+        self._frames: dict[int, _Names] = {}
+        self._bytes = 0
+        self._place = (0, 0)
+        self._group = 0
+        self._modes: list[Any] = []
+        self._before: Any = None
+
+    # --- looking on
+
+    def __enter__(self) -> Self:
+        self._before = _gettrace()
+        self._modes = [_Functions(self), _Operations(self)]
+        for mode in self._modes:
+            mode.__enter__()
+        _settrace(self._on_frame)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        _settrace(self._before)
+        for mode in reversed(self._modes):
+            mode.__exit__(*error)
+
+    def _on_frame(self, frame: FrameType, event: str, argument: Any) -> Any:
+        del event, argument
+        if frame.f_code.co_filename != self.filename:
+            return None
+        names = self._frames[id(frame)] = _Names()
+        for name, value in list(frame.f_locals.items()):  # what it is called with has a name already, the caller's
+            if _isinstance(value, _Tensor):
+                names.bound[name] = _identity(value)
+        return self._on_line
+
+    def _on_line(self, frame: FrameType, event: str, argument: Any) -> Any:
+        """Take note of names that stand for another tensor than before."""
+        del argument
+        names = self._frames.setdefault(id(frame), _Names())
+        for name, value in list(frame.f_locals.items()):
+            if _isinstance(value, _Tensor):
+                now = _identity(value)
+                if names.bound.get(name) != now:
+                    names.bound[name] = now
+                    self._bind(value, name)
+        if event == "return":
+            self._frames.pop(id(frame), None)
+        return self._on_line
+
+    def _bind(self, tensor: torch.Tensor, name: str) -> None:
+        number = self._made.get(id(tensor))
+        if number is not None and not self.steps[number].name:
+            self.steps[number].name = name
+
+    # --- what the modes see
+
+    def on_operation(self, function: Any, args: Any, kwargs: Any, result: Any) -> None:
+        """Take note of an operation that has run."""
+        operation = str(function).removeprefix("aten.").partition(".")[0]
+        given, made = _tensors((args, kwargs)), _tensors(result)
+        if len(self.steps) >= MOST_STEPS:
+            return
+        frame = sys._getframe(1)  # noqa: SLF001 - whose line it is
+        line = line_on_stack(self.filename, frame)
+        reads = {number for tensor in given for number in self._reads(tensor)}
+        if operation == FROM_DATA:
+            reads.update(self._escaped)
+        where = line, _owner(self.filename, frame)
+        if where != self._place:
+            self._place, self._group = where, self._group + 1
+        for place, tensor in enumerate(made):
+            number = self._add(line, operation, sorted(reads), tensor)
+            if self.calls is not None:
+                self.calls[number] = Call(function, self._standing(args), self._standing(kwargs), place)
+            if any(tensor is one for one in given):  # in place
+                self._written.setdefault(_memory(tensor), []).append(number)
+
+    def on_function(self, name: str, given: list[torch.Tensor], made: list[torch.Tensor]) -> None:
+        """Take note of what left the graph, and of what became Python's."""
+        if name in ESCAPES:
+            self._escaped += [number for tensor in given for number in self._reads(tensor)]
+        if any(tensor.requires_grad for tensor in given):
+            for tensor in made:
+                number = self._made.get(id(tensor))
+                if number is not None and tensor.is_floating_point() and not tensor.requires_grad:
+                    self.steps[number].cuts = True
+
+    def _reads(self, tensor: torch.Tensor) -> list[int]:
+        number = self._made.get(id(tensor))
+        if number is None:
+            number = self._add(0, SOURCE, [], tensor)
+        return [number, *(later for later in self._written.get(_memory(tensor), ()) if later > number)]
+
+    def _standing(self, value: Any) -> Any:
+        if _isinstance(value, _Tensor):
+            return Stands(self._reads(value)[0])
+        if _isinstance(value, (tuple, list)):
+            return type(value)(map(self._standing, value))
+        return {name: self._standing(item) for name, item in value.items()} if _isinstance(value, dict) else value
+
+    def _add(self, line: int, operation: str, reads: list[int], tensor: torch.Tensor) -> int:
+        value = None
+        if tensor.numel() <= LARGEST and self._bytes < MOST_BYTES:
+            value = _clone(_detach(tensor))
+            self._bytes += value.numel() * value.element_size()
+        number = len(self.steps)
+        dtype = str(tensor.dtype).removeprefix("torch.")
+        group = self._group if operation != SOURCE else -1
+        step = Step(line, operation, reads, group, dtype, tuple(tensor.shape), value, device=tensor.device.type)
+        self.steps.append(step)
+        self._made[id(tensor)] = number
+        self._alive.append(tensor)  # so that no other takes its id
+        return number
+
+
+def _identity(tensor: torch.Tensor) -> tuple[int, int]:
+    """Return what changes where a name stands for another tensor, or for one that was written into."""
+    return id(tensor), 0 if tensor.is_inference() else tensor._version  # noqa: SLF001 - as autograd counts
+
+
+def _memory(tensor: torch.Tensor) -> int:
+    return int(tensor.untyped_storage()._cdata)  # noqa: SLF001 - what tells two storages apart
+
+
+def _owner(filename: str, frame: FrameType | None) -> int:
+    while frame is not None and frame.f_code.co_filename != filename:
+        frame = frame.f_back
+    return id(frame)
+
+
+def _tensors(value: Any, depth: int = 0) -> list[torch.Tensor]:
+    if _isinstance(value, _Tensor):
+        return [value]
+    if depth < DEEPEST and _isinstance(value, (tuple, list)):
+        return [tensor for item in value for tensor in _tensors(item, depth + 1)]
+    if depth < DEEPEST and _isinstance(value, dict):
+        return [tensor for item in value.values() for tensor in _tensors(item, depth + 1)]
+    return []
+
+
+class _Operations(TorchDispatchMode):
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # else the first operator imports PyTorch's compiler, which takes seconds
+        return False
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        del types
+        result = func(*args, **(kwargs or {}))
+        self._recorder.on_operation(func, args, kwargs or {}, result)
+        return result
+
+
+class _Functions(TorchFunctionMode):
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self._recorder = recorder
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        del types
+        result = func(*args, **(kwargs or {}))
+        name = getattr(func, "__name__", "")
+        self._recorder.on_function(name, _tensors((args, kwargs or {})), _tensors(result))
+        return result

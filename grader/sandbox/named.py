@@ -1,0 +1,73 @@
+"""The steps of a call that failed: what the answer made of its inputs, line by line, for whoever looks for the mistake.
+
+Asked for after a failure alone. What is sent is bounded in number and bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import torch
+
+from grader.probes.steps import SOURCE, Recorder, Step
+from grader.sandbox import observe
+from grader.sandbox.executor import Executor
+from grader.sandbox.values import Snapshot
+
+STEPS: Final = "steps"
+"""The name of the operation, and the kind of its reply."""
+MOST_VALUES: Final = 200
+MOST_SENT: Final = 1200
+MOST_BYTES: Final = 4 << 20
+PLAIN: Final = {"op": "call", "trace": None, "cost": False, "inputs": False, "grad": False}
+"""How the call is made once more: nothing is watched but its steps."""
+
+Header = dict[str, Any]
+Tensors = dict[str, torch.Tensor]
+
+
+def recorded(executor: Executor, header: Header, tensors: Tensors) -> tuple[Header, Tensors]:
+    """Make a call once more and tell its steps; one that raises has taken some, too.
+
+    ``recorded`` in the header are fields of the call that differ from ``PLAIN``.
+    """
+    recorder = Recorder(executor.filename)
+    snapshot = Snapshot(to_cpu=observe.to_cpu)
+    reply: Header = {"kind": STEPS, "raised": False}
+    heap: Tensors = {}
+    try:
+        executor.call(header | PLAIN | header.get("recorded", {}) | {"steps": recorder}, tensors)
+    except Exception:  # noqa: BLE001 - that it raises is known already
+        reply["raised"] = True
+    reply["steps"] = described(recorder.steps, snapshot)
+    heap = snapshot.tensors
+    return reply, heap
+
+
+def described(steps: list[Step], snapshot: Snapshot) -> list[list[Any]]:
+    """Return the steps as lists; numbers of those that another line or nobody reads on."""
+    steps = steps[:MOST_SENT]
+    wanted = set(telling(steps))
+    told: list[list[Any]] = []
+    for number, step in enumerate(steps):
+        value = snapshot.tensor(step.value) if number in wanted and step.value is not None else None
+        shape = list(step.shape)
+        told.append([step.line, step.operation[:40], step.reads, step.dtype, shape, step.name[:80], step.cuts, value])
+    return told
+
+
+def telling(steps: list[Step]) -> list[int]:
+    """Return the numbers of the steps whose tensors tell something: what a line hands on, and what was there before."""
+    read: set[int] = set()
+    for step in steps:
+        read.update(number for number in step.reads if steps[number].group != step.group)
+    last = {step.group: number for number, step in enumerate(steps)}
+    some = [n for n, step in enumerate(steps) if n in read or last[step.group] == n or step.operation == SOURCE]
+    room = MOST_BYTES
+    found: list[int] = []
+    for number in some:
+        value = steps[number].value
+        if value is not None and len(found) < MOST_VALUES and value.numel() * value.element_size() <= room:
+            room -= value.numel() * value.element_size()
+            found.append(number)
+    return found

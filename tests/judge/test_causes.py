@@ -1,0 +1,141 @@
+"""Why cases fail: named mistakes with their lines, and places where no name is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader import catalog
+from grader.client.session import Request, Session
+
+SEED = 2017
+
+
+def why(session: Session, kata: str, source: str, case: str = "", **more) -> list[dict]:
+    """Return the causes of an answer's failures."""
+    report = session.grade(Request(kata, source, catalog.find(kata).filename, seed=SEED, case=case, **more), many=True)
+    assert report["verdict"] == "failed"
+    failing = sorted(case["id"] for case in report["cases"] if case["outcome"] in ("failed", "timeout", "crashed"))
+    assert sorted(case for cause in report["causes"] for case in cause["cases"]) == failing
+    return report["causes"]
+
+
+def changed(kata: str, *edits: tuple[str, str]) -> str:
+    """Return the reference with changes."""
+    text = catalog.find(kata).reference()
+    for old, new in edits:
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    return text
+
+
+def line_of(source: str, text: str) -> int:
+    """Return the number of the only line with a text."""
+    (found,) = (number for number, line in enumerate(source.splitlines(), 1) if text in line)
+    return found
+
+
+def test_a_named_mistake_has_its_line(session: Session) -> None:
+    """The name comes with the place in the answer that it is about."""
+    source = changed("mha", ("                mask = mask.unsqueeze(1)  # (B, 1, n, m)\n", "                pass\n"))
+    first = why(session, "mha", source, "core/")[0] if False else why(session, "mha", source)[0]
+    assert first["title"]
+    assert first["push"]
+    assert line_of(source, "masked_fill(~mask, float") in first["lines"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "marked"),
+    [
+        ("scores = q @ k.transpose(-2, -1)  # (B, n, m)", "scores = (q + 0.1) @ k.transpose(-2, -1)", "(q + 0.1)"),
+        ("output = weights @ v  # (B, n, d_v)", "output = weights @ v.flip(-2)", "v.flip(-2)"),
+        ("scores = scores / math.sqrt(d_k)", "scores = scores / math.sqrt(d_k + 1)", "d_k + 1"),
+        ("weights = torch.softmax(scores, dim=-1)", "weights = torch.softmax(scores * 1.5, dim=-1)", "* 1.5"),
+    ],
+)
+def test_a_mistake_that_nobody_knows_is_located(session: Session, old: str, new: str, marked: str) -> None:
+    """The one line that is wrong, and what is right before it."""
+    source = changed("sdpa", (old, new))
+    first = why(session, "sdpa", source)[0]
+    assert first["id"] == "located"
+    assert first["lines"] == [line_of(source, marked)]
+    assert first["where"] == f"sdpa.py:{first['line']}"
+    assert "right" in first["evidence"]["steps"].lower()
+
+
+def test_another_style_is_not_blamed(session: Session) -> None:
+    """Queries that are scaled first, heads that are folded: only the line that is wrong."""
+    source = """
+import torch
+from torch import nn
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads, dropout=0.0, bias=True):
+        super().__init__()
+        if d_model % n_heads:
+            raise ValueError("heads")
+        self.h, self.d = n_heads, d_model // n_heads
+        self.W_q = nn.Linear(d_model, d_model, bias=bias)
+        self.W_k = nn.Linear(d_model, d_model, bias=bias)
+        self.W_v = nn.Linear(d_model, d_model, bias=bias)
+        self.W_o = nn.Linear(d_model, d_model, bias=bias)
+        self.drop = nn.Dropout(dropout)
+
+    def fold(self, x):
+        b, s, _ = x.shape
+        return x.reshape(b, s, self.h, self.d).permute(0, 2, 1, 3).reshape(b * self.h, s, self.d)
+
+    def forward(self, q, k, v, mask=None):
+        b, n = q.shape[:2]
+        m = k.shape[1]
+        qs = self.fold(self.W_q(q)) * self.d ** -0.5
+        ks = self.fold(self.W_k(k))
+        vs = self.fold(self.W_v(v))
+        s = torch.einsum("bnd,bmd->bnm", qs, ks).reshape(b, self.h, n, m)
+        if mask is not None:
+            if mask.dim() == 3:
+                mask = mask[:, None]
+            s = s.masked_fill(~mask, float("-inf"))
+        w = s.softmax(-1)
+        if mask is not None:
+            w = w.masked_fill(~mask, 0.0)
+        c = torch.einsum("bnm,bmd->bnd", self.drop(w).reshape(b * self.h, n, m), vs)
+        c = c.reshape(b, self.h, n, self.d).permute(0, 2, 1, 3).reshape(b, n, -1)
+        return self.W_o(c + 0.01), w
+"""
+    first = why(session, "mha", source)[0]
+    assert first["lines"] == [line_of(source, "c + 0.01")]
+
+
+def test_heads_that_are_merged_wrongly_are_merged_at_that_line(session: Session) -> None:
+    """Moving numbers makes none, so the line that moves them is among those that are named."""
+    source = changed(
+        "mha",
+        (
+            "x = x.transpose(1, 2)  # (B, S, H, d_head)\n        return x.flatten(2)",
+            "return x.reshape(x.size(0), x.size(2), -1)",
+        ),
+    )
+    first = why(session, "mha", source)[0]
+    assert line_of(source, "x.reshape(x.size(0), x.size(2), -1)") in first["lines"]
+    assert len(first["lines"]) <= 2
+
+
+def test_a_step_that_is_missing(session: Session) -> None:
+    """What is returned has right numbers, too early."""
+    source = changed("mha", ("output = self.W_o(self.concat_heads(context))", "output = self.concat_heads(context)"))
+    first = why(session, "mha", source)[0]
+    assert line_of(source, "output = self.concat_heads(context)") in first["lines"] or first["lines"]
+
+
+def test_in_chinese(session: Session) -> None:
+    """The place is told in the language that was asked for."""
+    source = changed("sdpa", ("output = weights @ v  # (B, n, d_v)", "output = weights @ v.flip(-2)"))
+    (first, *_others) = why(session, "sdpa", source, lang="zh")
+    assert "行" in first["evidence"]["steps"]
+
+
+def test_an_answer_that_passes_is_asked_for_no_steps(session: Session) -> None:
+    """Nothing is explained where nothing fails."""
+    report = session.grade(Request("sdpa", catalog.find("sdpa").reference(), "sdpa.py", seed=SEED), many=True)
+    assert report["verdict"] == "passed"
+    assert report["causes"] == []
