@@ -23,7 +23,7 @@ from grader.errors import BadAnswerFile, GraderFailed, NotUtf8
 from grader.transport.request import Request
 from grader.workspace import decoded
 
-__all__ = ["Case", "Count", "Fact", "Grader", "Mistake", "Report", "grade"]
+__all__ = ["Case", "Cause", "Count", "Evidence", "Fact", "Grader", "Mistake", "Report", "grade"]
 
 
 class Count(TypedDict):
