@@ -64,6 +64,15 @@ def test_marks_parameters_and_order(read) -> None:
     assert [(case.trains, case.precise) for case in cases] == [(False, False)] * 3 + [(True, True)]
 
 
+def test_large_numbers_are_shown_short(read) -> None:
+    """A case at 2 to the 83rd does not show its 25 digits."""
+    cases = read("""
+        @pytest.mark.parametrize("level", [-(2.0**40), 2.0**83, 3e9, 0.25, 1e4, float("-inf")])
+        def test_it(check, level): ...
+    """)
+    assert [case.parameters for case in cases] == ["-2^40", "2^83", "3e+09", "0.25", "10000.0", "-inf"]
+
+
 def test_a_case_gets_what_its_own_parameters_say(read) -> None:
     """Check and numbers are new in each run, parameters are the case's own, in whatever order it wants them."""
     one, four = read("""

@@ -6,6 +6,7 @@ The cases are ordinary pytest functions with marks and parameters. They have two
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import warnings
@@ -28,6 +29,9 @@ UNUSED_PLUGINS: Final = (
     *("faulthandler", "setuponly", "setupplan", "debugging", "unraisableexception", "threadexception", "warnings"),
     *("recwarn", "monkeypatch", "tmpdir", "legacypath", "capture", "reports", "subtests", "pytester_assertions"),
 )
+
+LARGE: Final = 1e6
+HALF: Final = 0.5
 
 
 def cases_of(file: Path, texts: Translations) -> list[Case]:
@@ -110,6 +114,16 @@ def _case(item: pytest.Item, position: int, texts: Translations) -> Case:
             raise misfit(check.exchanges, error) from error  # a result is not what the case takes it for
 
     title = texts.titles.get(name, "")
-    text = ", ".join(map(str, own.values()))
+    text = ", ".join(map(_shown, own.values()))
     traits = traits_of(item.iter_markers())
     return Case(name, text, about, position=position, function=run, title=title, **traits)
+
+
+def _shown(value: Any) -> str:
+    """Return a parameter as a reader wants it: of a large power of two its exponent, not thirteen digits."""
+    if isinstance(value, float) and abs(value) >= LARGE and math.isfinite(value):
+        mantissa, exponent = math.frexp(value)
+        if abs(mantissa) == HALF:
+            return f"{'-' if value < 0 else ''}2^{exponent - 1}"
+        return f"{value:g}"
+    return str(value)
