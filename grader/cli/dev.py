@@ -1,4 +1,4 @@
-"""For authors of katas and of the tool: dev new, dev check, dev house."""
+"""For authors of katas and of the tool: dev new, dev check, dev mutate, dev house."""
 
 import json
 import re
@@ -17,6 +17,7 @@ from grader.errors import UsageError
 from grader.language import _
 
 KINDS = ("reference", "correct", "mistake", "wrong")
+MUTANTS = ("second path", "general")
 READMES = {"en": "README.md", "zh": "README.zh.md"}
 
 
@@ -84,6 +85,66 @@ def check_command(
             _write(readme, "score", check.table(in_order, lang))
             _write(readme, "katas", check.course(chosen, lang))
     if any(one.problems for one in in_order):
+        raise click.exceptions.Exit(1)
+
+
+@dev_command.command(
+    "mutate",
+    cls=KataCommand,
+    short_help="Grade mutants of a kata's answers.",
+    epilog=examples("kata dev mutate mha", "kata dev mutate mha --only layout", "kata dev mutate --all --sample 5"),
+)
+@click.argument("kata", required=False, shell_complete=kata_names)
+@click.option("--all", "every", is_flag=True, help="All katas; writes what was rejected into README and docs.")
+@click.option("--kind", type=click.Choice(MUTANTS), multiple=True, help="Mutants of this kind; second paths otherwise.")
+@click.option("--sample", type=click.IntRange(1), help="So many of each kata, drawn; README and docs are left alone.")
+@click.option("--only", default="", metavar="TEXT", help="Those with TEXT in their names.")
+@click.option("--seed", type=click.IntRange(0), default=2017, show_default=True, help="The seed of the inputs.")
+@click.option("--jobs", type=click.IntRange(1), default=1, show_default=True, help="So many katas at a time.")
+@click.pass_obj
+def mutate_command(
+    app: App,
+    kata: str | None,
+    every: bool,
+    kind: tuple[str, ...],
+    sample: int | None,
+    only: str,
+    seed: int,
+    jobs: int,
+) -> None:
+    """Grade answers to KATA that are wrong in one place, and name those that pass.
+
+    A second path is wrong at one level of one factor: each that passes is a level that no case visits.
+    """
+    from grader.client import session  # noqa: PLC0415 - starts torch
+
+    if not every and kata is None:
+        raise UsageError(_("Name a kata, or use --all."))
+    chosen = list(catalog.katas().values()) if every else [app.kata(kata)]
+    with session.open() as opened:
+        from grader.dev.mutants import grading  # noqa: PLC0415 - while the server starts
+        from grader.pool import as_completed  # noqa: PLC0415 - likewise
+
+        kinds: Any = kind or MUTANTS[:1]
+
+        def mutated(one: catalog.Kata) -> grading.Tally:
+            tell = partial(_tell, f"{one.id}: ")
+            return grading.grade(one, opened, kinds=kinds, sample=sample, seed=seed, only=only, on_step=tell)
+
+        tallies: dict[int, grading.Tally] = {}
+        with closing(as_completed(chosen, mutated, jobs=jobs, stop=opened.cancel)) as results:
+            for number, tally in results:
+                tallies[number] = tally
+                _tell("")
+                for line in tally.lines():
+                    click.echo(line)
+    in_order = [tallies[number] for number in sorted(tallies)]
+    click.echo(grading.table(in_order))
+    if every and not (kind or sample or only):
+        for lang, readme in READMES.items():
+            _write(readme, "mutants", grading.sentence(in_order, lang))
+        _write("docs/proof.md", "mutants", grading.table(in_order))
+    if any(one.problems or one.passed for one in in_order):
         raise click.exceptions.Exit(1)
 
 

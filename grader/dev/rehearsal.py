@@ -54,24 +54,37 @@ def rehearse(kata: Kata, watching: AbstractContextManager[None]) -> Iterator[str
 
     And what keeps a judge from preparing a grading: it would grade all the same, and take longer.
     """
-    source, filename = kata.reference(), str(kata.solution / "reference.py")
-    grading = Grading(kata, source, kata.filename, SEED, NoSandboxes())
-    witness = Witness(source, filename, watching)
-    cases = list(cases_of(kata.solution / "cases.py"))
+    yield from rehearse_with(kata, kata.reference(), watching)
+    grading = Grading(kata, kata.reference(), kata.filename, SEED, NoSandboxes())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for case in cases:
-            if case.family == "cost" or case.trains:
-                continue
-            try:
-                again(CaseOutcome(case, Variant(case.family, dtype=torch.float64)), grading, witness)
-            except Failure as failure:
-                yield f"{case.name}: the reference fails: {failure}"
         try:
-            for _step in Plan(SEED).steps(grading, cases):
+            for _step in Plan(SEED).steps(grading, list(cases_of(kata.solution / "cases.py"))):
                 pass
         except Exception as error:  # noqa: BLE001 - whatever it is, the author of the kata must hear of it
             yield f"no grading can be prepared: {type(error).__name__}: {error}"
+
+
+def rehearse_with(
+    kata: Kata,
+    source: str,
+    watching: AbstractContextManager[None],
+    on_case: Callable[[CaseOutcome], None] = lambda _case: None,
+) -> Iterator[str]:
+    """Run all cases but those that count or train with a source; yields what it does wrong, a sentence each."""
+    grading = Grading(kata, kata.reference(), kata.filename, SEED, NoSandboxes())
+    witness = Witness(source, str(kata.solution / "reference.py"), watching)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for case in cases_of(kata.solution / "cases.py"):
+            if case.family == "cost" or case.trains:
+                continue
+            outcome = CaseOutcome(case, Variant(case.family, dtype=torch.float64))
+            on_case(outcome)
+            try:
+                again(outcome, grading, witness)
+            except Failure as failure:
+                yield f"{case.name}: the reference fails: {failure}"
 
 
 def cases_of(path: Path) -> Iterator[Case]:

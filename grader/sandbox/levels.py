@@ -72,14 +72,17 @@ class Call:
     def prepare(self, module: torch.nn.Module | None, inputs: Tensors) -> None:
         """Do what comes before it: the same call with other numbers in the same tensors, another mode and back.
 
-        What comes of the earlier call is nobody's business: a kata may forbid the numbers.
+        Where both come together the earlier call is one in the other mode. What comes of it is nobody's business: a
+        kata may forbid the numbers.
         """
+        other_mode = self._levels.get("mode") == ROUND_TRIP
+        if module is not None and other_mode:
+            module.train(not self._header["train"])
         if "before" in self._levels and not self._leaves_something():
             nowhere = redirect_stdout(_Nowhere())
             with self._other_numbers(module, inputs), observe.recording(self._header), suppress(Exception), nowhere:
                 self()
-        if module is not None and self._levels.get("mode") == ROUND_TRIP:
-            module.train(not self._header["train"])
+        if module is not None and other_mode:
             module.train(bool(self._header["train"]))
 
     def _has_floats(self) -> bool:

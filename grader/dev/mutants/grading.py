@@ -1,0 +1,212 @@
+"""Grading mutants: each must be rejected, but those of which a list says why they cannot be, or need not."""
+
+from __future__ import annotations
+
+import random
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from grader import catalog
+from grader.catalog import Kata
+from grader.client.session import Request, Session
+from grader.dev.answers import known_answers
+from grader.dev.mutants import general, second_paths
+from grader.dev.mutants.second_paths import Level
+from grader.dev.mutants.survey import Target, watched
+from grader.errors import BadKataFile
+
+Kind = Literal["second path", "general"]
+SEED: Final = 2017
+FIRST_LOOK: Final = {"place": "device/", "caller": "device/", "precision": "dtype/", "gradients": "grad/"}
+"""Where a second path shows first, by the beginning of its factor; in derived runs of `grad` where nothing says so."""
+WORDS: Final = ("kata", "second paths rejected", "listed with a reason", "largest sizes in the cases")
+SENTENCES: Final = {
+    "en": """\
+- **Second paths rejected: {rejected} of {must}.** For each level of each factor of {katas} katas (gradients on or off,
+  memory transposed, two sizes that agree, 600 tokens, weights loaded since, and so on) an answer is made that is wrong
+  there alone. [docs/proof.md](docs/proof.md) has the table.""",
+    "zh": """\
+- **第二条路径：{must} 个中拒绝了 {rejected} 个。** 对 {katas} 道题目的每个因素的每个水平（有无梯度、内存转置、
+  两个长度相等、600 个 token、其间重新加载权重等），都造一个只在那里出错的答案。
+  表格见 [docs/proof.md](docs/proof.md)。""",  # noqa: RUF001 - Chinese has its own commas
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """An answer that must be rejected, and cases that would do it: a few of them take less time than all."""
+
+    kata: str
+    kind: Kind
+    name: str
+    source: str
+    looks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Mutants of which it is known why they pass, by patterns of their names."""
+
+    katas: tuple[str, ...]
+    names: tuple[str, ...]
+    reason: str
+
+    def fits(self, kata: str, name: str) -> bool:
+        """Whether a mutant is one of them."""
+        return any(fnmatchcase(kata, one) for one in self.katas) and any(fnmatchcase(name, one) for one in self.names)
+
+
+@dataclass
+class Tally:
+    """What became of the mutants of a kata."""
+
+    kata: str
+    rejected: dict[str, int] = field(default_factory=dict)
+    passed: dict[str, list[str]] = field(default_factory=dict)
+    excused: dict[str, list[str]] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    largest: dict[str, int] = field(default_factory=dict)
+    """The largest of each kind of length in the cases."""
+
+    def of(self, kind: Kind) -> tuple[int, int, int]:
+        """Return how many of a kind were rejected, must be, and need not be."""
+        rejected, passed = self.rejected.get(kind, 0), len(self.passed.get(kind, []))
+        return rejected, rejected + passed, len(self.excused.get(kind, []))
+
+    def lines(self) -> Iterator[str]:
+        """Yield a line for each that passed and should not have, and for what else is wrong."""
+        yield from (f"{self.kata}: {problem}" for problem in self.problems)
+        yield from (f"{self.kata}: passes: {name}" for names in self.passed.values() for name in names)
+
+
+def file() -> Path:
+    """Return the list of levels and mutants with something to say about them; it is there in a clone only."""
+    return catalog.content_root() / "tests" / "mutants.toml"
+
+
+def listed() -> tuple[list[Known], list[tuple[tuple[str, ...], Level]]]:
+    """Read the list: what may pass, and why; and levels of a kata's own. Raises BadKataFile."""
+    try:
+        entries = tomllib.loads(file().read_text(encoding="utf-8"))
+        known = [Known(tuple(one["katas"]), tuple(one["names"]), one["reason"]) for one in entries.get("passes", [])]
+        own = [
+            (tuple(one["katas"]), Level(one["target"], one["factor"], one["name"], one["when"]))
+            for one in entries.get("level", [])
+        ]
+    except (OSError, tomllib.TOMLDecodeError, KeyError) as error:
+        raise BadKataFile(file(), "", str(error)) from error
+    return known, own
+
+
+def levels_of(kata: Kata, targets: Sequence[Target] | None = None) -> list[Level]:
+    """Return the levels of a kata: those of its kind, and its own."""
+    _known, own = listed()
+    targets = second_paths.targets_of(kata) if targets is None else targets
+    found = second_paths.levels_of(targets, has_scores="_look(" in watched(kata.reference()))
+    return [*found, *(level for katas, level in own if kata.id in katas)]
+
+
+def second_path_mutants(kata: Kata, targets: Sequence[Target]) -> tuple[list[Mutant], str]:
+    """Return a mutant for each level, and an answer that looks for all of them and is right."""
+    levels = levels_of(kata, targets)
+    visited = second_paths.visited(kata, levels)
+    mutants = []
+    for level in levels:
+        source = second_paths.at_level(kata, kata.reference(), level)
+        mutants.append(Mutant(kata.id, "second path", level.id, source, _looks(kata, level, visited.get(level, ""))))
+    return mutants, second_paths.control(kata, kata.reference(), levels)
+
+
+def _looks(kata: Kata, level: Level, case: str) -> tuple[str, ...]:
+    prefix = next((prefix for factor, prefix in FIRST_LOOK.items() if level.factor.startswith(factor)), "grad/")
+    families = [f"{family}/" for family in ("grad", "dtype", "device") if family in kata.families]
+    return tuple(dict.fromkeys([*filter(None, [case]), *(f for f in families if f == prefix), *families]))
+
+
+def general_mutants(kata: Kata) -> Iterator[Mutant]:
+    """Yield all changes of the reference and of correct answers in other styles."""
+    for known in known_answers(kata):
+        if not known.accepted:
+            continue
+        text = known.source.encode()
+        for edit in general.edits(known.source):
+            name = f"{known.name} {edit.described(text)}"
+            yield Mutant(kata.id, "general", name, edit.applied_to(text))
+
+
+def sampled(mutants: Iterable[Mutant], most: int | None, seed: int) -> list[Mutant]:
+    """Return so many of them, the same for a seed."""
+    every = list(mutants)
+    return every if most is None or most >= len(every) else random.Random(seed).sample(every, most)  # noqa: S311
+
+
+def grade(
+    kata: Kata,
+    session: Session,
+    *,
+    kinds: Sequence[Kind] = ("second path",),
+    sample: int | None = None,
+    seed: int = SEED,
+    only: str = "",
+    on_step: Callable[[str], None] = lambda _step: None,
+) -> Tally:
+    """Grade the mutants of a kata; those that are listed are graded too, and count apart where they pass."""
+    tally = Tally(kata.id)
+    known, _own = listed()
+    mutants: list[Mutant] = []
+    if "second path" in kinds:
+        targets = second_paths.targets_of(kata)
+        tally.largest = second_paths.largest(targets)
+        paths, control = second_path_mutants(kata, targets)
+        report = session.grade(Request(kata.id, control, kata.filename, seed=seed), many=True)
+        if report["verdict"] != "passed":
+            tally.problems.append(f"looking for levels is refused: {_first(report)}")
+        mutants += sampled((one for one in paths if only in one.name), sample, seed)
+    if "general" in kinds:
+        mutants += sampled((one for one in general_mutants(kata) if only in one.name), sample, seed)
+    for mutant in mutants:
+        on_step(mutant.name)
+        if is_rejected(mutant, kata, session, seed):
+            tally.rejected[mutant.kind] = tally.rejected.get(mutant.kind, 0) + 1
+        else:
+            excused = any(one.fits(kata.id, mutant.name) for one in known)
+            (tally.excused if excused else tally.passed).setdefault(mutant.kind, []).append(mutant.name)
+    return tally
+
+
+def is_rejected(mutant: Mutant, kata: Kata, session: Session, seed: int) -> bool:
+    """Whether a mutant fails: in a few cases, which is enough, or in a whole grading."""
+    return any(
+        session.grade(Request(kata.id, mutant.source, kata.filename, seed=seed, case=case), many=True)["verdict"]
+        == "failed"
+        for case in (*mutant.looks, "")
+    )
+
+
+def _first(report: dict[str, Any]) -> str:
+    failing = [case for case in report["cases"] if case["outcome"] not in ("passed", "skipped")]
+    return report["message"] or f"{failing[0]['id']}: {failing[0]['message']}"
+
+
+def table(tallies: Iterable[Tally], words: Sequence[str] = WORDS) -> str:
+    """Return what became of second paths as a Markdown table, with the largest sizes in the cases."""
+    lines = [f"| {' | '.join(words)} |", f"|{'---|' * len(words)}"]
+    total = [0, 0, 0]
+    for tally in tallies:
+        rejected, must, excused = tally.of("second path")
+        total = [a + b for a, b in zip(total, (rejected, must, excused), strict=True)]
+        sizes = " · ".join(f"{name} {size}" for name, size in tally.largest.items())
+        lines.append(f"| `{tally.kata}` | {rejected}/{must} | {excused or ''} | {sizes} |")
+    lines.append(f"| **all** | {total[0]}/{total[1]} | {total[2] or ''} | |")
+    return "\n".join(lines)
+
+
+def sentence(tallies: Iterable[Tally], lang: str = "en") -> str:
+    """Say for a README how many second paths were rejected."""
+    counts = [tally.of("second path") for tally in tallies]
+    rejected, must = sum(count[0] for count in counts), sum(count[1] for count in counts)
+    return SENTENCES[lang].format(rejected=f"{rejected:,}", must=f"{must:,}", katas=len(counts))

@@ -1,0 +1,159 @@
+"""`kata dev mutate`: what it changes, which levels it knows, and that what passes is named."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import pytest
+import torch
+
+from grader import catalog
+from grader.client.session import Request, Session
+from grader.dev.mutants import general, grading, second_paths
+from tests.gradings import SEED, on_its_worker
+
+KATA = catalog.find("masked-softmax")
+MODULE = catalog.find("add-norm")
+
+
+class Accepts:
+    """A session to which every answer is right, or every one in which some text stands."""
+
+    def __init__(self, text: str = "") -> None:
+        self.text, self.requests = text, []
+
+    def grade(self, request: Request, *, many: bool) -> dict[str, Any]:
+        """Note what is asked for."""
+        del many
+        self.requests.append(request)
+        return {"verdict": "passed" if self.text in request.source else "failed", "message": "", "cases": []}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def marks(pytestconfig: pytest.Config) -> None:
+    """Know the marks of the cases."""
+    for name in (*catalog.FAMILIES, "derive", "precise", "trains"):
+        pytestconfig.addinivalue_line("markers", f"{name}: see docs/writing-a-kata.md")
+
+
+@pytest.fixture(scope="module")
+def levels(marks: None) -> list[second_paths.Level]:
+    """The levels of a kata with one function."""
+    del marks
+    return grading.levels_of(KATA)
+
+
+def test_general_mutants_change_one_place() -> None:
+    """Operators, numbers, conditions, arguments and calls: each in its place, and code all the same."""
+    lines = [
+        "def f(x, n: int = 2):",
+        "    if n > 1 and x.any():",
+        "        x = x.clone() + 0.5  # größer",
+        "    return x",
+    ]
+    source = "\n".join(lines)
+    found = {edit.described(source.encode()): edit.applied_to(source.encode()) for edit in general.edits(source)}
+    assert found.keys() == {
+        *("line 1: 2 → 3", "line 1: 2 → 1", "line 2: > → >=", "line 2: and → or", "line 2: 1 → 2", "line 2: 1 → 0"),
+        *("line 2: n > 1 and x.any() → True", "line 2: n > 1 and x.any() → False", "line 2: x.any() → x"),
+        *("line 3: + → -", "line 3: x.clone() → x", "line 3: 0.5 → 2.0", "line 3: 0.5 → 0.25"),
+    }
+    assert found["line 3: + → -"] == source.replace("+", "-")
+    for text in found.values():
+        ast.parse(text)
+
+
+def test_levels_of_what_a_kata_is_given(levels: list[second_paths.Level]) -> None:
+    """A tensor has layouts and dtypes, its axes are 1 or equal or long, a mask hides all or nothing; ids differ."""
+    ids = [level.id for level in levels]
+    assert len(ids) == len(set(ids))
+    for expected in (
+        "masked_softmax layout of scores: transposed",
+        "masked_softmax precision of scores: bfloat16",
+        "masked_softmax numbers of mask: nothing visible",
+        "masked_softmax sizes: scores[-2] is scores[-3]",
+        "masked_softmax size of scores[-1]: above 64",
+        "masked_softmax identity of scores: the same object with other numbers",
+    ):
+        assert expected in ids
+
+
+def test_levels_of_a_module() -> None:
+    """A module has modes and weights, and numbers with which it was built."""
+    ids = [level.id for level in grading.levels_of(MODULE)]
+    for expected in (
+        "AddNorm.forward mode: evaluation after training",
+        "AddNorm.forward weights: loaded since",
+        "AddNorm.* value of dropout: fractional",
+        "AddNorm.forward identity of x and y: one object",
+    ):
+        assert expected in ids
+
+
+def test_cases_are_found_that_are_at_a_level(levels: list[second_paths.Level]) -> None:
+    """A level that a case is at as it is written has the name of one."""
+    visited = second_paths.visited(KATA, levels)
+    found = {level.id: case for level, case in visited.items()}
+    assert found["masked_softmax axes of mask: 4"].startswith("mask/")
+    assert "masked_softmax precision of scores: bfloat16" not in found
+
+
+def at(when: str, x: torch.Tensor) -> torch.Tensor:
+    """Return what an answer makes of a tensor that is wrong where an expression holds."""
+    source = second_paths.answer(KATA, "def masked_softmax(scores, mask=None, dim=-1):\n    return scores * 2\n", when)
+    names: dict[str, Any] = {}
+    exec(compile(source, "answer.py", "exec", dont_inherit=True), names)
+    result: torch.Tensor = names["masked_softmax"](x)
+    return result
+
+
+def test_a_second_path_is_taken_at_its_level_alone(levels: list[second_paths.Level]) -> None:
+    """The answer is right but for calls that are at the level."""
+    transposed = next(level for level in levels if level.id.endswith("layout of scores: transposed"))
+    when = f"{transposed.concerns} and {transposed.when}"
+    assert torch.equal(at(when, torch.ones(2, 3)), torch.full((2, 3), 2.0))
+    assert torch.equal(at(when, torch.ones(3, 2).T), torch.full((2, 3), 3.0))
+
+
+def test_what_passes_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that passes with a second path is a hole, unless a list says why it may."""
+    monkeypatch.setattr(grading, "listed", lambda: ([grading.Known(("*",), ("*precision*",), "not so")], []))
+    session: Any = Accepts()
+    tally = grading.grade(KATA, session, only="of scores: ")
+    assert tally.rejected == {}
+    assert "masked_softmax layout of scores: transposed" in tally.passed["second path"]
+    assert "masked_softmax precision of scores: bfloat16" in tally.excused["second path"]
+    assert any("passes: masked_softmax layout" in line for line in tally.lines())
+    assert {request.case for request in session.requests} > {"", "grad/", "dtype/"}
+
+
+def test_who_refuses_to_be_looked_at_is_told() -> None:
+    """Where looking for levels alone is refused, nothing is said about second paths."""
+    session: Any = Accepts("no such text")
+    report = {"verdict": "failed", "message": "no", "cases": []}
+    session.grade = lambda _request, many: report  # noqa: ARG005 - the name is part of the call
+    assert grading.grade(KATA, session, sample=1).problems == ["looking for levels is refused: no"]
+
+
+def test_every_reason_is_about_something() -> None:
+    """What the list names is a kata, and levels of it have tests."""
+    known, own = grading.listed()
+    katas = catalog.katas()
+    for one in known:
+        assert one.reason.endswith(".")
+        assert all(name == "*" or name in katas for name in one.katas)
+    for names, level in own:
+        assert all(name in katas for name in names)
+        compile(level.when, level.id, "eval")
+
+
+@on_its_worker(KATA.id)
+@pytest.mark.grades
+@pytest.mark.parametrize("kind", ["second path", "general"])
+def test_a_sample_is_rejected(session: Session, kind: grading.Kind) -> None:
+    """Some mutants of a kata, drawn: each is rejected, and to look for levels is not."""
+    tally = grading.grade(KATA, session, kinds=(kind,), sample=6, seed=SEED, only="layout" if kind != "general" else "")
+    assert tally.problems == []
+    assert tally.passed == {}
+    assert tally.of(kind)[:2] == (6, 6)
