@@ -17,7 +17,7 @@ from grader.errors import UsageError
 from grader.language import _
 
 KINDS = ("reference", "correct", "mistake", "wrong")
-MUTANTS = ("second path", "general")
+MUTANTS = ("second-path", "general")
 READMES = {"en": "README.md", "zh": "README.zh.md"}
 
 

@@ -122,8 +122,8 @@ def test_what_passes_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     session: Any = Accepts()
     tally = grading.grade(KATA, session, only="of scores: ")
     assert tally.rejected == {}
-    assert "masked_softmax layout of scores: transposed" in tally.passed["second path"]
-    assert "masked_softmax precision of scores: bfloat16" in tally.excused["second path"]
+    assert "masked_softmax layout of scores: transposed" in tally.passed["second-path"]
+    assert "masked_softmax precision of scores: bfloat16" in tally.excused["second-path"]
     assert any("passes: masked_softmax layout" in line for line in tally.lines())
     assert {request.case for request in session.requests} > {"", "grad/", "dtype/"}
 
@@ -150,7 +150,7 @@ def test_every_reason_is_about_something() -> None:
 
 @on_its_worker(KATA.id)
 @pytest.mark.grades
-@pytest.mark.parametrize("kind", ["second path", "general"])
+@pytest.mark.parametrize("kind", ["second-path", "general"])
 def test_a_sample_is_rejected(session: Session, kind: grading.Kind) -> None:
     """Some mutants of a kata, drawn: each is rejected, and to look for levels is not."""
     tally = grading.grade(KATA, session, kinds=(kind,), sample=6, seed=SEED, only="layout" if kind != "general" else "")

@@ -19,7 +19,7 @@ from grader.dev.mutants.second_paths import Level
 from grader.dev.mutants.survey import Target, watched
 from grader.errors import BadKataFile
 
-Kind = Literal["second path", "general"]
+Kind = Literal["second-path", "general"]
 SEED: Final = 2017
 FIRST_LOOK: Final = {"place": "device/", "caller": "device/", "precision": "dtype/", "gradients": "grad/"}
 """Where a second path shows first, by the beginning of its factor; in derived runs of `grad` where nothing says so."""
@@ -117,7 +117,7 @@ def second_path_mutants(kata: Kata, targets: Sequence[Target]) -> tuple[list[Mut
     mutants = []
     for level in levels:
         source = second_paths.at_level(kata, kata.reference(), level)
-        mutants.append(Mutant(kata.id, "second path", level.id, source, _looks(kata, level, visited.get(level, ""))))
+        mutants.append(Mutant(kata.id, "second-path", level.id, source, _looks(kata, level, visited.get(level, ""))))
     return mutants, second_paths.control(kata, kata.reference(), levels)
 
 
@@ -148,7 +148,7 @@ def grade(
     kata: Kata,
     session: Session,
     *,
-    kinds: Sequence[Kind] = ("second path",),
+    kinds: Sequence[Kind] = ("second-path",),
     sample: int | None = None,
     seed: int = SEED,
     only: str = "",
@@ -158,7 +158,7 @@ def grade(
     tally = Tally(kata.id)
     known, _own = listed()
     mutants: list[Mutant] = []
-    if "second path" in kinds:
+    if "second-path" in kinds:
         targets = second_paths.targets_of(kata)
         tally.largest = second_paths.largest(targets)
         paths, control = second_path_mutants(kata, targets)
@@ -197,7 +197,7 @@ def table(tallies: Iterable[Tally], words: Sequence[str] = WORDS) -> str:
     lines = [f"| {' | '.join(words)} |", f"|{'---|' * len(words)}"]
     total = [0, 0, 0]
     for tally in tallies:
-        rejected, must, excused = tally.of("second path")
+        rejected, must, excused = tally.of("second-path")
         total = [a + b for a, b in zip(total, (rejected, must, excused), strict=True)]
         sizes = " · ".join(f"{name} {size}" for name, size in tally.largest.items())
         lines.append(f"| `{tally.kata}` | {rejected}/{must} | {excused or ''} | {sizes} |")
@@ -207,6 +207,6 @@ def table(tallies: Iterable[Tally], words: Sequence[str] = WORDS) -> str:
 
 def sentence(tallies: Iterable[Tally], lang: str = "en") -> str:
     """Say for a README how many second paths were rejected."""
-    counts = [tally.of("second path") for tally in tallies]
+    counts = [tally.of("second-path") for tally in tallies]
     rejected, must = sum(count[0] for count in counts), sum(count[1] for count in counts)
     return SENTENCES[lang].format(rejected=f"{rejected:,}", must=f"{must:,}", katas=len(counts))
