@@ -99,6 +99,21 @@ class Records(Database):
         return [Reveal(number, name, moment(at), bool(gave_up)) for number, name, at, gave_up in rows]
 
     @survives_damage
+    def under_way(self, name: str) -> bool:
+        """Tell whether the newest round under a name goes on: neither passed nor shown the model answer."""
+        row = self.db.execute(
+            "SELECT after_attempt, after_reveal FROM starts WHERE kata = ? ORDER BY id DESC", (name,)
+        ).fetchone()
+        if row is None:
+            return False
+        (over,) = self.db.execute(
+            "SELECT EXISTS (SELECT 1 FROM attempts WHERE kata = ?1 AND id > ?2 AND whole AND verdict = 'passed') "
+            "OR EXISTS (SELECT 1 FROM reveals WHERE kata = ?1 AND id > ?3)",
+            (name, *row),
+        ).fetchone()
+        return not over
+
+    @survives_damage
     def ratings(self) -> list[Rated]:
         """Return all ratings, in order."""
         rows = self.db.execute("SELECT id, card, start, rating, at FROM ratings ORDER BY id")

@@ -20,6 +20,7 @@ COMMANDS = {
     "reset": "files",
     "restore": "files",
     "status": "course",
+    "review": "review",
     "plan": "practice",
     "repro": "grading",
     "prompts": "evaluating",

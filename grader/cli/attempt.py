@@ -65,8 +65,12 @@ def page(
     from grader.show.verdict import verdict  # noqa: PLC0415
 
     passed = report["verdict"] == "passed"
-    then = what_next(app, report, whole=whole) if passed else ""
-    took = _took(app, name, whole=whole) if passed and own else ""
+    then = what_next(app, name, report, whole=whole) if passed else ""
+    took: list[str] = []
+    if passed and own and whole:
+        from grader.cli.afterwards import afterwards  # noqa: PLC0415 - after a pass only
+
+        took = afterwards(app, name)
 
     def draw(screen: "Console") -> None:
         verdict(screen, report, whole=whole, then="", own=own)
@@ -74,32 +78,22 @@ def page(
             from grader.show.debugging import reveal  # noqa: PLC0415 - only after a repair
 
             reveal(screen, planted, app.lang)
-        if took:
-            say(screen, took)
+        for sentence in took:
+            say(screen, sentence)
         if then and own:
             next_step(screen, then)
 
     return draw
 
 
-def _took(app: App, name: str, *, whole: bool) -> str:
-    """Return what the round took that this pass ends: minutes, gradings and hints against the plan."""
-    if not whole:
-        return ""
-    from grader.practice.rounds import ending  # noqa: PLC0415 - after a pass only
-    from grader.show.practice import round_facts  # noqa: PLC0415
-
-    found = app.ask(lambda history: ending(history, name), None, "")
-    return round_facts(found.round, number=found.number) if found else ""
-
-
-def what_next(app: App, report: dict[str, Any], *, whole: bool) -> str:
+def what_next(app: App, name: str, report: dict[str, Any], *, whole: bool) -> str:
     """Return what to do after this pass."""
     if not whole:
-        name = catalog.debug_round(report["kata"]) if "debug" in report else report["kata"]
         return _("`kata grade {kata}` runs every case.").format(kata=catalog.typed(name))
     if "debug" in report:
         return _("`kata start {kata} --debug` plants other mistakes.").format(kata=report["kata"])
+    if catalog.kind_of(name):
+        return _("`kata today` shows what is next.")
     done = app.done()
     passed = {kata_id for kata_id, summary in done.items() if summary.passed} | {report["kata"]}
     then = catalog.following(passed, after=report["kata"])

@@ -153,8 +153,10 @@ class App:
         if name or debug:
             kata_id = self.kata_id(name)
             # While its review is what one works at, the name of a kata stands for that.
-            under_way = not debug and current and current == catalog.review(kata_id)
-            return Target.of(str(current)) if under_way else Target(kata_id, debug)
+            review = catalog.review(kata_id)
+            if not debug and current == review and self.ask(lambda history: history.under_way(review), False, ""):
+                return Target.of(review)
+            return Target(kata_id, debug)
         kata_id = self.kata_id(current)
         since = self.ask(History.current_since, None, "")
         saved = [(self.any_workspace.changed(one), one) for one in self._beside(kata_id, str(current))]

@@ -72,7 +72,7 @@ def start_command(app: App, *, kata: str, edit: bool, debug: bool, bugs: int | N
     if not debug and (bugs is not None or seed is not None):
         raise click.UsageError(_("--bugs and --seed go with --debug."))
     if debug:
-        _start_debugging(app, chosen, bugs, seed)
+        start_debugging(app, chosen, bugs, seed)
     else:
         from grader.show.console import console  # noqa: PLC0415 - rich is for people
 
@@ -109,12 +109,15 @@ def begin(app: App, chosen: catalog.Kata, screen: "Console") -> None:
     next_step(screen, _("Write your answer in {path}, then `kata grade`.").format(path=shown(path)))
 
 
-def _start_debugging(app: App, chosen: catalog.Kata, bugs: int | None, seed: int | None) -> None:
+def start_debugging(
+    app: App, chosen: catalog.Kata, bugs: int | None, seed: int | None, *, counts: bool = False
+) -> None:
+    """Write the file of a debug round, make it the current one, show the task; it may count as a review."""
     from grader.cli import debugging  # noqa: PLC0415 - only debug rounds need the banks
     from grader.show.console import console, heading, markdown, next_step, say  # noqa: PLC0415 - rich is for people
 
     brief = chosen.brief(app.lang)
-    said = debugging.begin(app, chosen, bugs, seed)
+    said = debugging.begin(app, chosen, bugs, seed, counts=counts)
     app.remember_workspace()
     screen = console()
     heading(screen, catalog.typed(catalog.debug_round(chosen.id)))

@@ -15,8 +15,10 @@ from grader.text import shown
 SEEDS = 10**6
 
 
-def begin(app: App, kata: Kata, bugs: int | None, seed: int | None) -> list[str]:
+def begin(app: App, kata: Kata, bugs: int | None, seed: int | None, *, counts: bool = False) -> list[str]:
     """Begin a debug round, or go on with the one that is open; return what there is to say.
+
+    A new one ``counts`` as a review of its kata where the learner wants that.
 
     Raises RoundIsOpen where others are asked for than those that an open round has, and StateError: without a
     history nobody could tell afterwards what was planted.
@@ -36,7 +38,7 @@ def begin(app: App, kata: Kata, bugs: int | None, seed: int | None) -> list[str]
     seed = secrets.randbelow(SEEDS) if seed is None else seed
     planted = plant(kata, bugs, seed, app.lang)
     # Told to the history first: a file whose mistakes nobody remembers could never be shown for what it is.
-    app.history.plant(name, seed=seed, bugs=bugs, planted=planted.document())
+    app.history.plant(name, seed=seed, bugs=bugs, planted=planted.document(), counts=counts)
     moved = app.workspace.plant(name, planted.source)
     said = [_("The older file is now {moved}.").format(moved=shown(moved))] if moved else []
     return [*said, _("{path} is written.").format(path=path), _holds(bugs, seed)]

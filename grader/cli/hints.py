@@ -45,25 +45,26 @@ def show_hint(app: App, target: Target, screen: "Console") -> bool:
 
     chosen = catalog.find(target.kata)
     heading(screen, target.typed)
-    return (_debug_hint if target.debug else _hint)(app, chosen, screen)
+    return _debug_hint(app, chosen, screen) if target.debug else _hint(app, target, screen)
 
 
-def _hint(app: App, chosen: catalog.Kata, screen: "Console") -> bool:
+def _hint(app: App, target: Target, screen: "Console") -> bool:
     from grader.show.console import markdown, next_step, say  # noqa: PLC0415 - rich is for people
 
+    chosen = catalog.find(target.kata)
     rungs = chosen.hints(app.lang)
-    fitting, title = app.ask(lambda history: _fitting(history, chosen.id), (0, ""), "")
+    fitting, title = app.ask(lambda history: _fitting(history, target.name), (0, ""), "")
     order = [rung for rung in (fitting, *range(1, len(rungs) + 1)) if 0 < rung <= len(rungs)]
     first: int | None = 1
     number = app.ask(
-        lambda history: history.take_hint(chosen.id, order),
+        lambda history: history.take_hint(target.name, order),
         first,
         _("The hint could not be noted, so the next call shows the same one."),
     )
-    taken = app.ask(lambda history: history.hints_taken(chosen.id), {number or 1}, "")
+    taken = app.ask(lambda history: history.hints_taken(target.name), {number or 1}, "")
     if number is None:
         sentence = _("These are all {count} hints for {kata}; there is none left.")
-        say(screen, sentence.format(count=len(rungs), kata=chosen.id))
+        say(screen, sentence.format(count=len(rungs), kata=target.typed))
         screen.print()
     elif number == fitting:
         say(screen, _("Chosen because of your last grading: {title}.").format(title=clean(title)))
@@ -73,17 +74,17 @@ def _hint(app: App, chosen: catalog.Kata, screen: "Console") -> bool:
         screen.print()
     another = bool(set(order) - taken)
     if not another:
-        next_step(screen, _("`kata solution {kata} --give-up` shows the solution.").format(kata=chosen.id))
+        next_step(screen, _("`kata solution {kata} --give-up` shows the solution.").format(kata=target.typed))
     else:
         sentence = _("hint {number} of {count}; `kata hint {kata}` shows the next one.")
-        next_step(screen, sentence.format(number=number, count=len(rungs), kata=chosen.id))
+        next_step(screen, sentence.format(number=number, count=len(rungs), kata=target.typed))
     return another
 
 
-def _fitting(history: History, kata_id: str) -> tuple[int, str]:
+def _fitting(history: History, name: str) -> tuple[int, str]:
     """Return the rung that helps against the mistake of the last grading of this round, and its title; 0 for none."""
-    gradings = history.attempts(kata_id)
-    started = history.started(kata_id)
+    gradings = history.attempts(name)
+    started = history.started(name)
     if not gradings or gradings[-1].verdict != "failed" or (started and gradings[-1].at < started):
         return 0, ""
     mistakes = history.report(gradings[-1].id)["mistakes"]
@@ -128,23 +129,30 @@ def solution_command(app: App, kata: str | None, *, give_up: bool, diff: bool, d
         return
     from grader.show.console import console, difference, heading, python  # noqa: PLC0415 - rich is for people
 
-    passed = app.done().get(chosen.id, Summary()).passed
+    passed = _is_passed(app, target)
     if not passed and not give_up:
-        raise NotPassedYet(chosen.id)
+        raise NotPassedYet(target.typed)
     answer = _comparable(app, target) if diff else ""
     app.ask(
-        lambda history: history.reveal(chosen.id, gave_up=not passed),
+        lambda history: history.reveal(target.name, gave_up=not passed),
         None,
         _("That the solution was shown could not be noted."),
     )
     screen = console()
     if diff:
-        path = shown(app.workspace.path(chosen.id))
+        path = shown(app.workspace.path(target.name))
         difference(screen, answer, chosen.reference(app.lang), (path, _("solution")))
         return
     if screen.is_terminal:  # in a pipe it is a file
-        heading(screen, chosen.id)
+        heading(screen, target.typed)
     python(screen, chosen.reference(app.lang))
+
+
+def _is_passed(app: App, target: Target) -> bool:
+    """Tell whether a kata was passed; of what is written again, whether it was this time."""
+    if target.kind:
+        return not app.ask(lambda history: history.under_way(target.name), True, "")
+    return app.done().get(target.name, Summary()).passed
 
 
 def _comparable(app: App, target: Target) -> str:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from grader.show.watch import Display
     from grader.watch.worker import Job, News
 
+RATED = ("1", "2", "3", "4")
+"""Keys that correct the rating of the round that a pass has ended: again, hard, good, easy."""
+
 Draw = Callable[["Console"], None]
 
 
@@ -105,7 +108,7 @@ class Watch:
         self._told_again: Job | None = None
         self._judged = ""
         self._page: Draw | None = None
-        self._passed = self._true = self._leafing = False
+        self._passed = self._true = self._leafing = self._rated = False
         self._over = False
         self._mail: Mailbox[Seen | News | Resized | Continued] = opened.enter_context(Mailbox())
         self._worker = worker.Worker(graded, self._mail.post)
@@ -147,6 +150,7 @@ class Watch:
         self._look_away()
         self._worker.withdraw()
         self._target, self._job, self._judged, self._page, self._leafing = target, None, "", None, False
+        self._rated = False
         self._passed = self._app.done().get(target.name, Summary()).passed
         path = self._app.workspace.path(target.name)
         self._display.about(target.typed, shown(path))
@@ -278,7 +282,9 @@ class Watch:
         whole = not self._options.case
         self._job, self._judged, self._true, self._leafing = None, job.digest, True, False
         report, planted = finished(self._app, self._target, report, whole=whole)
-        self._passed |= whole and report["verdict"] == "passed"
+        ends = whole and report["verdict"] == "passed"
+        self._passed |= ends
+        self._rated = ends and not self._target.debug
         self._page = page(self._app, job.name, report, planted, whole=whole)
         self._display.judged(report, self._page, self._keys())
         if report["verdict"] == "error":
@@ -292,6 +298,8 @@ class Watch:
         after = self._after() if self._passed else None
         following = [("n", _("next: {kata}").format(kata=after.id))] if after else []
         keys = [("h", _("hint")), ("t", _("task")), *following, ("f", _("whole page"))]
+        if self._rated:
+            keys.append(("1-4", _("rate anew")))
         return keys if self._keyboard.listening else []
 
     def _press(self, key: str) -> None:
@@ -305,6 +313,8 @@ class Watch:
             self._display.unfold()
         elif key == "n" and not self._leafing:
             self._next()
+        elif self._rated and key in RATED:
+            self._rate(int(key))
         elif self._page and self._true:
             self._leafing = False
             self._display.leaf(self._page, self._keys())
@@ -331,6 +341,14 @@ class Watch:
         shown_again = written(lambda screen: task(chosen, self._app.lang, screen))
         self._leafing = bool(self._page and self._true)
         self._display.leaf(shown_again, [("f", _("whole page")), *self._way_back()])
+
+    def _rate(self, rating: int) -> None:
+        from grader.cli.review import rate_last  # noqa: PLC0415 - only for those who disagree
+
+        try:
+            self._display.note(rate_last(self._app, catalog.find(self._target.kata), rating))
+        except KataError as error:
+            self._display.note(error.in_one_line())
 
     def _way_back(self) -> list[tuple[str, str]]:
         return [(_("any other key"), _("back"))] if self._leafing else []

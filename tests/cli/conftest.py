@@ -2,11 +2,13 @@
 
 import importlib.util
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -69,6 +71,22 @@ class Tool:
     def kept(self, kata: str = "second") -> list[str]:
         """Return the texts of the versions that were kept, oldest first."""
         return [path.read_text(encoding="utf-8") for path in sorted((self.workspace / ".attempts" / kata).glob("*.py"))]
+
+    def passes(self, kata: str) -> None:
+        """Begin a kata and pass it."""
+        self("start", kata)
+        self.answer("# pass\n", kata.replace("-", "_") + ".py")
+        self("grade", kata)
+
+    def days_later(self, days: int) -> None:
+        """Let everything that was done have been done so many days earlier."""
+        db = sqlite3.connect(self.home / "history.db")
+        for table in ("starts", "attempts", "hints", "reveals", "ratings", "mocks", "mock_steps"):
+            for number, at in db.execute(f"SELECT id, at FROM {table}").fetchall():
+                moved = (datetime.fromisoformat(at) - timedelta(days=days)).isoformat(timespec="microseconds")
+                db.execute(f"UPDATE {table} SET at = ? WHERE id = ?", (moved, number))
+        db.commit()
+        db.close()
 
 
 @pytest.fixture(scope="session")

@@ -13,6 +13,7 @@ every = pytest.mark.parametrize("command", EVERY, ids=" ".join)
 WITHOUT_ANYTHING = dict.fromkeys(COMMANDS, 2) | {
     "today": 0,
     "prompts": 0,
+    "review": 0,
     "list": 0,
     "status": 0,
     "doctor": 0,

@@ -2,36 +2,17 @@
 
 import json
 import re
-import sqlite3
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
 from grader.text import cells, clean
 
 
-def backdate(tool, days: int) -> None:
-    """Let everything that was done have been done so many days earlier."""
-    db = sqlite3.connect(tool.home / "history.db")
-    for table in ("starts", "attempts", "hints", "reveals", "ratings"):
-        for number, at in db.execute(f"SELECT id, at FROM {table}").fetchall():
-            moved = datetime.fromisoformat(at) - timedelta(days=days)
-            db.execute(f"UPDATE {table} SET at = ? WHERE id = ?", (moved.isoformat(timespec="microseconds"), number))
-    db.commit()
-    db.close()
-
-
-def passed(tool, kata: str) -> None:
-    """Pass a kata."""
-    tool("start", kata)
-    tool.answer("# pass\n", kata.replace("-", "_") + ".py")
-    tool("grade", kata)
-
-
 def test_kata_alone_tells_what_is_current_and_due(tool):
     """And what to type for it."""
-    passed(tool, "first-one")
-    backdate(tool, 20)
+    tool.passes("first-one")
+    tool.days_later(20)
     tool("start", "second")
     page = tool().stdout
     assert "1 of 3 passed" in page
@@ -43,8 +24,8 @@ def test_kata_alone_tells_what_is_current_and_due(tool):
 
 def test_today(tool):
     """Reviews that are due, one kata, questions of what was passed; fewer where there is less time."""
-    passed(tool, "first-one")
-    backdate(tool, 20)
+    tool.passes("first-one")
+    tool.days_later(20)
     document = json.loads(tool("today", "--json").stdout)
     assert [one["kata"] for one in document["reviews"]] == ["first-one"]
     assert (document["new"], document["waiting"]) == ("second", 0)
@@ -63,7 +44,7 @@ def test_a_plan_follows_what_happens(tool):
     tool("plan", code=2)
     document = json.loads(tool("plan", "--days", "3", "--json").stdout)
     assert [day["katas"] for day in document["days"]] == [["first-one"], ["second"], ["third"]]
-    passed(tool, "first-one")
+    tool.passes("first-one")
     document = json.loads(tool("plan", "--json").stdout)
     assert [day["katas"] for day in document["days"]] == [["second"], [], ["third"]]
     assert "3 days left" in tool().stdout
@@ -97,7 +78,7 @@ def test_a_pass_tells_what_the_round_took(tool):
 
 def test_status_shows_the_course_as_bars(tool):
     """A line for each track, and minutes and rounds beside each kata."""
-    passed(tool, "first-one")
+    tool.passes("first-one")
     page = tool("status").stdout
     assert re.search(r"1 · One head +█{10}░{10}  1/2\n", page)
     assert re.search(r"2 · Many heads +░{20}  0/1\n", page)
@@ -109,8 +90,8 @@ def test_status_shows_the_course_as_bars(tool):
 @pytest.mark.parametrize("command", [(), ("today",), ("plan", "--days", "9"), ("status",)])
 def test_sixty_columns(tool, lang, command):
     """Every line fits into 60 columns of a terminal, and none has a colour in a pipe."""
-    passed(tool, "first-one")
-    backdate(tool, 20)
+    tool.passes("first-one")
+    tool.days_later(20)
     tool("start", "second")
     page = clean(tool("--lang", lang, *command, COLUMNS="60", LANGUAGE="", FORCE_COLOR="1", TERM="xterm").stdout)
     tool("--lang", "en", "list")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
-from grader import records
 from grader.history import History
 from grader.practice.rounds import Round, ending, rounds
 from grader.records import AGAIN, EASY, GOOD, HARD
@@ -17,28 +14,6 @@ from grader.schema import MIGRATIONS
 EVENING = datetime(2026, 3, 2, 19, 0, tzinfo=UTC)
 KATA = "mha"
 """Planned to take 25 minutes."""
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], datetime]:
-    """Return a function that sets the clock to so many minutes after seven."""
-
-    def at(minutes: float) -> datetime:
-        now = EVENING + timedelta(minutes=minutes)
-        text = now.isoformat(timespec="microseconds")
-        monkeypatch.setattr(records, "now_text", lambda: text)
-        monkeypatch.setattr("grader.history.now_text", lambda: text)
-        return now
-
-    return at
-
-
-@pytest.fixture
-def history(tmp_path: Path) -> Iterator[History]:
-    """Return a new history."""
-    made = History(tmp_path, pytest.fail)
-    yield made
-    made.close()
 
 
 def grade(history: History, verdict: str = "failed", name: str = KATA, *, whole: bool = True) -> None:

@@ -1,0 +1,36 @@
+"""What is said after a pass: what the round took, how it is rated, when the kata comes back."""
+
+from datetime import UTC, date, datetime
+
+from grader import catalog
+from grader.cli.base import App
+from grader.history import History
+from grader.language import _
+from grader.practice.rounds import Ending, ending, rounds
+from grader.practice.schedule import cards
+
+
+def afterwards(app: App, name: str) -> list[str]:
+    """Return what there is to say of the round that a pass ends now; nothing where it was over before."""
+    found = app.ask(lambda history: ending(history, name), None, "")
+    if found is None:
+        return []
+    from grader.cli.review import WORDS  # noqa: PLC0415 - after a pass only
+    from grader.show.practice import round_facts, since  # noqa: PLC0415
+
+    said = [round_facts(found.round, number=found.number)]
+    rating = found.round.rating()
+    if found.round.counts and rating and catalog.exists(found.round.kata):
+        now = datetime.now(UTC)
+        day = app.ask(lambda history: _due(history, found, now), None, "")
+        if day:
+            sentence = _("rated {rating}, {when}; `kata review --rate RATING` corrects that")
+            said.append(sentence.format(rating=_(WORDS[rating]), when=since(now.astimezone().date(), day)))
+    return said
+
+
+def _due(history: History, found: Ending, now: datetime) -> date:
+    """Return the day on which the kata is due again, this pass counted."""
+    others = [one for one in rounds(history, now) if one.number != found.round.number or one.name != found.round.name]
+    done = sorted([*others, found.round], key=lambda one: one.number)
+    return cards(history, done, now)[found.round.kata].day
