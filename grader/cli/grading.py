@@ -11,11 +11,13 @@ import click
 
 from grader.cli.attempt import EXIT_CODES, finished, graded, keep, page, record
 from grader.cli.base import App, KataCommand, Target, examples, kata_names
+from grader.cli.formatting import form_of, format_options, refuse_many
 from grader.cli.place import answered_by, is_own, is_path, is_same
-from grader.client.broken import error_report, unreadable
-from grader.errors import GraderFailed, NothingToReproduce, NotUtf8
+from grader.client.broken import error_report, refused, unreadable
+from grader.errors import GraderFailed, NothingToReproduce, NotUtf8, UsageError
 from grader.language import _
 from grader.text import shown
+from grader.transport.request import Request
 
 if TYPE_CHECKING:
     from grader.debug.plant import Planted
@@ -61,9 +63,11 @@ def one_device(_context: click.Context, _parameter: click.Parameter, name: str) 
 )
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Repeat the inputs of an earlier grading.")
 @click.option("--debug", is_flag=True, help="Grade the debug round of the kata.")
+@format_options
 @click.pass_context
 def grade_command(
     context: click.Context,
+    /,
     *,
     kata: str | None,
     paths: tuple[Path, ...],
@@ -74,6 +78,7 @@ def grade_command(
     device: str,
     seed: int | None,
     debug: bool,
+    **shape: Any,
 ) -> None:
     """Grade your answer to KATA; without KATA, what you worked on last: an answer or a debug round.
 
@@ -89,25 +94,45 @@ def grade_command(
         raise click.UsageError(_("--all takes no KATA, no --file and no --debug."))
     if jobs and not (every or paths):
         raise click.UsageError(_("--jobs goes with --all or --file."))
+    form = form_of(as_json=as_json, **shape)
     if every or jobs or len(paths) > 1 or any(path.is_dir() for path in paths):
         from grader.cli import many  # noqa: PLC0415 - seldom
 
         answers = many.given(app, paths, partial(_target_of, app, kata, debug=debug)) if paths else many.begun(app)
-        options = many.Options(case=case, device=device, seed=seed, jobs=jobs, as_json=as_json)
-        context.exit(many.grade_many(app, answers, options))
+        refuse_many(form)
+        options = many.Options(case=case, device=device, seed=seed, jobs=jobs, as_json=as_json, form=form)
+        context.exit(form.code(many.grade_many(app, answers, options)))
     path = paths[0] if paths else None
     target = _target(app, kata, path, debug=debug)
     own = path is None or is_same(path, app.any_workspace.path(target.name))
     asked = {"seed": seed, "case": case, "device": device}
+    if form.name and path and not own and (unread := _refused(app, target, path)):
+        # In a class what was handed in, or was not, is what is marked.
+        form.write([(unread, "")])
+        context.exit(0 if form.exit_zero else UsageError.exit_code)
     source, report = _grade(app, target, path, asked, own=own, named=bool(kata or path or debug))
     report, planted = finished(app, target, report, whole=own and not case)
     try:
-        _show(app, target, report, planted, whole=not case, own=own, as_json=as_json)
+        if form.name:
+            form.write([(report, source if isinstance(source, str) else "")])
+        else:
+            _show(app, target, report, planted, whole=not case, own=own, as_json=as_json)
     finally:
         # After the verdict, which must not wait for a disk; also when nobody reads it to its end (`| head`).
         if own:
             record(app, target.name, source, report, whole=not case)
-    context.exit(EXIT_CODES[report["verdict"]])
+    context.exit(form.code(EXIT_CODES[report["verdict"]]))
+
+
+def _refused(app: App, target: Target, path: Path) -> dict[str, Any] | None:
+    """Return the report of a file that cannot be read as an answer, None where it can."""
+    try:
+        app.answer(target.name, path)
+    except NotUtf8:
+        return None
+    except UsageError as error:
+        return refused(Request(target.kata, "", shown(path), lang=app.lang), error)
+    return None
 
 
 def _grade(

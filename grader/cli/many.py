@@ -16,6 +16,7 @@ from grader import catalog
 from grader.cli.attempt import EXIT_CODES, finished, graded, keep, record
 from grader.cli.base import App, Target
 from grader.cli.duplicates import Answer, Duplicates, grouped, told_of
+from grader.cli.formatting import Form
 from grader.cli.place import answered_by, is_same
 from grader.client.broken import error_report, refused, unreadable
 from grader.errors import GraderFailed, NotUtf8, UsageError
@@ -38,6 +39,7 @@ class Options:
     seed: int | None
     jobs: int | None
     as_json: bool
+    form: Form
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ def grade_many(app: App, answers: Sequence[Answer], options: Options) -> int:
 
         places = {id(answer): number for number, answer in enumerate(answers)}
         rows = dict[int, Row]()
+        formed: dict[int, tuple[Report, str]] = {}
         mistakes: Counter[str] = Counter()
         code = 0
         results = as_completed(
@@ -102,13 +105,18 @@ def grade_many(app: App, answers: Sequence[Answer], options: Options) -> int:
                     if options.as_json:
                         _print(outcome.report)
                         continue
+                    if options.form.name:
+                        source = outcome.source if isinstance(outcome.source, str) else ""
+                        formed[places[id(outcome.answer)]] = outcome.report, source
                     rows[places[id(outcome.answer)]] = Row.of(outcome.report)
                     mistakes.update(mistake["title"] for mistake in outcome.report["mistakes"][:1])
                     if bar:
                         bar.advance(outcome.report)
         finally:
             # Ctrl-C, too: what is done is done.
-            if not options.as_json:
+            if options.form.name:
+                options.form.write([formed[number] for number in sorted(formed)])
+            elif not options.as_json:
                 summary([rows[number] for number in sorted(rows)], len(answers), mistakes)
     return code
 
