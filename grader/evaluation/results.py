@@ -41,8 +41,8 @@ def row(report: dict[str, Any], number: int, digest: str, same_as: int | None) -
 
 
 def causes(report: dict[str, Any]) -> list[str]:
-    """Return the names of what was wrong, as far as the report knows them."""
-    return [mistake["id"] for mistake in report["mistakes"]]
+    """Return the names of the known mistakes among the causes: of the others a place is known at best."""
+    return [cause["id"] for cause in report["causes"] if cause["title"]]
 
 
 class Results:

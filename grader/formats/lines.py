@@ -37,10 +37,10 @@ def lines(report: Report, source: str) -> str:
 
 
 def findings(report: Report, source: str, *, explain: bool) -> list[Finding]:
-    """Return what is wrong, each thing once and at most twenty: mistakes by their names first, where that is wanted.
+    """Return what is wrong, each thing once and at most twenty: the causes, where explanations are wanted and known.
 
-    Then the cases that no named mistake accounts for, one for each line and message. What has no line of its own is
-    shown where the answer's first entry is defined.
+    Else the cases that failed, one for each line and message. What has no line of its own is shown where the answer's
+    first entry is defined.
     """
     if report["verdict"] == "error":
         return [_finding(report, source, 1, _first(report["message"]), "grader", severity="warning")]
@@ -48,25 +48,25 @@ def findings(report: Report, source: str, *, explain: bool) -> list[Finding]:
         return []
     if not report["cases"]:
         return [_finding(report, source, _line_in(report["message"]), _first(report["message"]), "file")]
-    failures = [case for case in report["cases"] if case["outcome"] in FAILURES]
-    named = [_mistake(report, source, mistake, failures) for mistake in report["mistakes"]] if explain else []
-    told = {case for mistake in report["mistakes"] for case in mistake["cases"]} if explain else set()
+    if explain and report["causes"]:
+        return [_cause(report, source, cause) for cause in report["causes"]][:MOST]
     seen: set[tuple[str, str]] = set()
-    others = []
-    for case in failures:
+    found = []
+    for case in (case for case in report["cases"] if case["outcome"] in FAILURES):
         key = (case["where"], _first(case["message"])) if case["where"] else ("", "")
-        if case["id"] not in told and key not in seen:
+        if key not in seen:
             seen.add(key)
             text = f"{case['title']}: {_first(case['message'])}"
-            others.append(_finding(report, source, _line_in(case["where"]), text, case["id"]))
-    if named:
-        others = [one for one in others if one.line not in {other.line for other in named}]
-    return [*named, *others][:MOST]
+            found.append(_finding(report, source, _line_in(case["where"]), text, case["id"]))
+    return found[:MOST]
 
 
-def _mistake(report: Report, source: str, mistake: dict[str, Any], failures: list[dict[str, Any]]) -> Finding:
-    places = (case["where"] for case in failures if case["id"] in mistake["cases"] and case["where"])
-    return _finding(report, source, _line_in(next(places, "")), mistake["title"], mistake["id"])
+def _cause(report: Report, source: str, cause: dict[str, Any]) -> Finding:
+    """Return a known mistake by its name; of a place the steps that lead there, else what was seen."""
+    evidence = cause["evidence"]
+    if cause["title"]:
+        return _finding(report, source, cause["line"], cause["title"], cause["id"])
+    return _finding(report, source, cause["line"], evidence["steps"] or evidence["message"], evidence["case"])
 
 
 def _finding(report: Report, source: str, line: int, text: str, name: str, *, severity: str = "error") -> Finding:

@@ -70,9 +70,12 @@ def rounded(score: Fraction, digits: int) -> str:
 
 
 def explanation(report: Report) -> str:
-    """Return the named mistakes with their pushes, or what holds for the results: for `--explain`."""
-    named = [f"{mistake['explain']}\n→ {mistake['nudge']}" for mistake in report["mistakes"]]
-    return clean("\n".join(named or [fact["explain"] for fact in report["facts"]]), MOST_TEXT)
+    """Return the causes with their pushes, or what holds for the results: for `--explain`."""
+    told = [
+        f"{cause['explain']}\n→ {cause['push']}" if cause["title"] else cause["evidence"]["steps"]
+        for cause in report["causes"]
+    ]
+    return clean("\n".join(filter(None, told or [fact["explain"] for fact in report["facts"]])), MOST_TEXT)
 
 
 def _shares(families: dict[str, list[Case]], points: int) -> dict[str, Fraction]:

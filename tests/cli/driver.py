@@ -189,6 +189,7 @@ def report(cases: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
         "verdict": "failed" if failed or not cases else "passed",
         "message": "",
         "cases": cases,
+        "causes": [],
         "mistakes": [],
         "facts": [],
         "families": families,
@@ -227,6 +228,18 @@ MISTAKE = {
     "nudge": "unsqueeze the head dimension",
     "hint": 2,
     "cases": ["mask/three_dimensional_mask"],
+}
+CAUSE = {
+    "id": "mask-over-heads",
+    "title": "mask over heads",
+    "explain": "This is what you get when a 3-D mask is broadcast over heads.",
+    "push": "unsqueeze the head dimension",
+    "line": 2,
+    "lines": [2],
+    "where": "second.py:2",
+    "code": "scores = scores.masked_fill(~mask, -1e9)",
+    "evidence": {"case": "mask/three_dimensional_mask", "call": "", "message": "first wrong entry", "steps": ""},
+    "cases": ["mask/three_dimensional_mask", "mask/rows"],
 }
 
 
@@ -296,7 +309,7 @@ class Session:
         self._running.remove(cancelled)
         found = report(cases, kata=request.kata, file=request.filename, seed=request.seed or 17)
         if found["verdict"] == "failed":
-            found |= {"mistakes": [MISTAKE], "repro": "print('the failing call')\n"}
+            found |= {"causes": [CAUSE], "mistakes": [MISTAKE], "repro": "print('the failing call')\n"}
         return found
 
     def probe(self, lang: str = "en") -> dict[str, Any]:

@@ -15,7 +15,7 @@ REPORT = {
     "kata": "masks",
     "verdict": "passed",
     "families": {"core": {"passed": 1, "total": 1}},
-    "mistakes": [],
+    "causes": [],
     "message": "",
     "seed": 7,
     "seconds": 0.12345,

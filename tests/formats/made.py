@@ -41,14 +41,27 @@ def skipped(family: str, name: str, kind: str) -> dict[str, Any]:
     return case(family, name, "skipped", kind=kind, message=f"it is {kind}")
 
 
-MISTAKE = {
+CAUSE = {
     "id": "scale-missing",
     "title": "the scale is missing",
     "explain": "This is what you get without the scale.",
-    "nudge": "divide",
-    "hint": 1,
+    "push": "divide",
+    "line": 5,
+    "lines": [5],
+    "where": "masked_softmax.py:5",
+    "code": "weights = scores",
+    "evidence": {"case": "core/b", "call": "", "message": "first wrong entry [0]", "steps": ""},
     "cases": ["core/b"],
-    "together": False,
+}
+EVIDENCE = ("case", "call", "message", "steps")
+PLACE = CAUSE | {
+    "id": "located",
+    "title": "",
+    "explain": "",
+    "push": "",
+    "line": 6,
+    "evidence": {"case": "mask/a", "call": "", "message": "no answer within 10 s", "steps": "Right up to line 5."},
+    "cases": ["mask/a"],
 }
 PASSED = report(*(case(family, "a") for family in ("core", "mask", "dtype", "grad", "device", "contract", "cost")))
 FAILED = report(
@@ -58,7 +71,7 @@ FAILED = report(
     case("dtype", "a[float16]"),
     skipped("dtype", "b[float16]", "unasked"),
     case("contract", "a"),
-    mistakes=[MISTAKE],
+    causes=[CAUSE, PLACE],
 )
 UNLOADABLE = report(message="masked_softmax.py:3: SyntaxError: '(' was never closed\n    return (\n           ^")
 BROKEN = report(verdict="error", message="the judge ended without a report", seed=None)
@@ -66,6 +79,9 @@ NASTY_ONE = report(
     case("core", NASTY, "failed", message=f"{NASTY}\n{NASTY}", where="masked_softmax.py:5", line=NASTY, call=NASTY),
     case("cost", "a", "crashed", message=NASTY, only=NASTY, printed=NASTY),
     file=f"{NASTY}.py",
-    mistakes=[MISTAKE | {"title": NASTY, "explain": NASTY, "nudge": NASTY}],
+    causes=[
+        CAUSE | {"title": NASTY, "explain": NASTY, "push": NASTY},
+        PLACE | {"evidence": dict.fromkeys(EVIDENCE, NASTY)},
+    ],
 )
 EVERY = {"passed": PASSED, "failed": FAILED, "unloadable": UNLOADABLE, "nasty": NASTY_ONE}

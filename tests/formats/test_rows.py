@@ -69,7 +69,7 @@ def test_a_row_a_family_and_a_failed_core_case() -> None:
     assert [row.is_case for row in found] == [False, True, False, False, False]
     assert found[1].text == "first wrong entry [0]\nmasked_softmax.py:5: weights = scores"
     assert not any("scale" in row.text for row in found)
-    assert explanation(FAILED) == "This is what you get without the scale.\n→ divide"
+    assert explanation(FAILED) == "This is what you get without the scale.\n→ divide\nRight up to line 5."
 
 
 def test_a_file_that_does_not_load() -> None:

@@ -1,0 +1,104 @@
+"""grade --format: on standard output or in a file, of one or of many, and what the exit codes say."""
+
+import json
+from xml.etree import ElementTree as ET
+
+import pytest
+
+
+def test_lines_are_what_an_editor_reads(tool):
+    """One line a cause, with the path as it was typed; a pass has none."""
+    path = tool.answer("fail\n    then this\n")
+    assert tool("grade", "second", "--format", "lines", code=1).stdout == (
+        "workspace/second.py:2:5: error: mask over heads [mask-over-heads]\n"
+    )
+    path.write_text("pass")
+    assert tool("grade", "second", "--format", "lines").stdout == ""
+
+
+def test_the_workspace_s_own_is_an_attempt(tool):
+    """The form is how it is printed; everything else is as without it."""
+    tool.answer("fail")
+    tool("grade", "second", "--format", "github", "--exit-zero")
+    assert json.loads(tool("status", "second", "--json").stdout)["attempts"] == 1
+    assert tool.kept() == ["fail"]
+
+
+def test_a_file_instead_of_standard_output(tool):
+    """The file is whole or not there; standard output has one line, which names no mistake."""
+    tool.answer("fail")
+    page = tool("grade", "second", "--format", "gradescope", "--output", "results.json", "--exit-zero").stdout
+    assert page == "workspace/second.py: 1 of 3 cases pass; written to results.json.\n"
+    text = (tool.folder / "results.json").read_text()
+    assert json.loads(text)["tests"]
+    assert "mask over heads" not in text
+    tool("grade", "second", "--format", "gradescope", "--output", "results.json", "--explain", code=1)
+    assert "broadcast over heads" in json.loads((tool.folder / "results.json").read_text())["output"]
+    assert [path.name for path in tool.folder.iterdir() if path.name.endswith(".new")] == []
+
+
+@pytest.mark.parametrize("form", ["gradescope", "classroom50"])
+def test_an_error_of_the_grader_is_no_zero(tool, form):
+    """Nothing is written, what an earlier grading wrote is gone, and the command ends with 3, --exit-zero or not."""
+    tool.answer("error")
+    (tool.folder / "results.json").write_text('{"score": 10}')
+    result = tool("grade", "second", "--format", form, "--output", "results.json", "--exit-zero", code=3)
+    assert "nothing is written: the judge ended" in result.stderr
+    assert not (tool.folder / "results.json").exists()
+    assert tool("grade", "second", "--format", form, code=3).stdout == ""
+
+
+def test_exit_zero_is_for_answers_that_failed(tool):
+    """Wrong use and the grader's failures keep their codes."""
+    tool.answer("fail")
+    tool("grade", "second", "--exit-zero")
+    tool("grade", "--all", "--exit-zero")
+    tool("grade", "nonsense", "--exit-zero", code=2)
+    tool.answer("error")
+    tool("grade", "second", "--exit-zero", code=3)
+
+
+def test_what_was_not_handed_in_has_failed(tool):
+    """A marking system gets a result for a file that is not there, or is no text."""
+    code = tool("grade", "second", "--file", "second.py", "--format", "gradescope", code=2).stdout
+    (test,) = json.loads(code)["tests"]
+    assert (test["status"], test["score"], test["max_score"]) == ("failed", 0, 10)
+    assert "There is no file second.py" in test["output"]
+    (tool.folder / "second.py").write_bytes(b"x = '\xff'")
+    document = json.loads(tool("grade", "--file", "second.py", "--format", "gradescope", "--exit-zero").stdout)
+    assert "not UTF-8" in document["tests"][0]["output"]
+
+
+def test_many_answers_are_suites(tool):
+    """In the order in which they were given; a form for one answer is refused."""
+    for name, text in (("b", "fail"), ("a", "pass"), ("c", "error")):
+        (tool.folder / name).mkdir()
+        (tool.folder / name / "second.py").write_text(text)
+    files = [word for name in "bac" for word in ("--file", f"{name}/second.py")]
+    root = ET.fromstring(tool("grade", *files, "--format", "junit", code=3).stdout)
+    assert [suite.get("name") for suite in root] == ["b/second.py", "a/second.py", "c/second.py"]
+    assert [suite.get("failures") for suite in root] == ["1", "0", "0"]
+    assert [suite.get("errors") for suite in root] == ["0", "0", "1"]
+    assert "is about one answer" in tool("grade", *files, "--format", "gradescope", code=2).stderr
+    lines = tool("grade", *files, "--format", "lines", code=3).stdout
+    assert [line.split(":")[0] for line in lines.splitlines()] == ["b/second.py", "c/second.py"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--points", "5"), "go with --format"),
+        (("--explain",), "go with --format"),
+        (("--output", "x"), "go with --format"),
+        (("--format", "junit", "--json"), "two ways to print the same"),
+        (("--format", "xml"), "xml"),
+        (("--format", "junit", "--points", "0"), "--points"),
+        (("--format", "classroom50"), "CLASSROOM, ASSIGNMENT"),
+        (("--format", "junit", "--output", "nowhere/x.xml"), "nowhere"),
+    ],
+)
+def test_wrong_use(tool, options, said):
+    """Options that do not go together are refused with a sentence."""
+    tool.answer("pass")
+    result = tool("grade", "second", *options, code=3 if "nowhere/x.xml" in options else 2)
+    assert said in " ".join(result.stderr.split())
