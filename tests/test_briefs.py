@@ -156,3 +156,20 @@ def test_a_kata_without_an_example_is_told(monkeypatch):
     others = list(byhand.cases_of(MHA.solution / "cases.py"))[1:]
     monkeypatch.setattr(byhand, "cases_of", lambda _path: iter(others))
     assert list(byhand.problems(MHA)) == ["the first case must be `def test_by_hand(check)`, of the family core"]
+
+
+def test_a_brief_that_takes_too_long_is_found():
+    """Three hundred words are read aloud in two minutes; code is looked at."""
+    brief = MHA.brief("en")
+    longer = brief.replace("\n\n", "\n\n" + "and so on " * 60, 1).replace("```text\n", "```text\nnot a word\n", 1)
+    assert briefs.spoken(longer) == briefs.spoken(brief) + 180
+    assert "read aloud, more than 300" in " ".join(briefs.layout_problems(longer, "en", MHA.entry))
+
+
+@pytest.mark.parametrize("name", KATAS)
+def test_the_page_of_lengths_is_true(name):
+    """docs/briefs.md says of each task how long it is now, in both languages."""
+    now = [number(KATAS[name].brief(lang)) for lang in briefs.BY_HAND for number in (briefs.length, briefs.spoken)]
+    page = (catalog.content_root() / "docs" / "briefs.md").read_text(encoding="utf-8")
+    row = next(line for line in page.splitlines() if line.startswith(f"| `{name}`"))
+    assert [int(cell) for cell in row.strip("| ").split(" | ")[-4:]] == now

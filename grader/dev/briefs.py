@@ -27,6 +27,9 @@ READ_AT: Final = 100
 MOST_LINES: Final = 35
 MOST_DRAWN: Final = 18
 MOST_OF_IDEA: Final = 3
+MOST_SPOKEN: Final = {"en": 300, "zh": 500}
+"""Words, or Chinese characters: what is read aloud in two minutes, at 150 or 250 a minute."""
+_SPOKEN: Final = re.compile(r"[\u4e00-\u9fff]|[^\W_](?:[\w'.-]*\w)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,8 @@ def layout_problems(brief: str, lang: str, entries: tuple[str, ...]) -> Iterator
     signature = "\n".join(parts[3].lines)
     yield from (f"the signature does not name {entry}" for entry in entries if entry not in signature)
     yield from _sizes(brief, parts)
+    if (count := spoken(brief)) > MOST_SPOKEN[lang]:
+        yield f"{count} words are read aloud, more than {MOST_SPOKEN[lang]}"
 
 
 def _sizes(brief: str, parts: list[Block]) -> Iterator[str]:
@@ -113,6 +118,12 @@ def length(brief: str) -> int:
     """Return how many lines there are to read: as shown at 100 columns, without blank ones and without the drawing."""
     drawing = next((part.lines for part in blocks(brief) if part.kind == "text"), ())
     return len(rendered(brief)) - sum(1 for line in drawing if line.strip())
+
+
+def spoken(brief: str) -> int:
+    """Return how many words, or Chinese characters, are read aloud: all but code, drawing and numbers."""
+    parts = [" ".join(part.lines) for part in blocks(brief) if part.kind in ("heading", "paragraph", "h2", "table")]
+    return len(_SPOKEN.findall(" ".join(parts)))
 
 
 def rendered(text: str, width: int = READ_AT) -> list[str]:
