@@ -21,6 +21,7 @@ COMMANDS = {
     "restore": "files",
     "status": "course",
     "review": "review",
+    "talk": "talk",
     "plan": "practice",
     "repro": "grading",
     "prompts": "evaluating",

@@ -26,6 +26,10 @@ def afterwards(app: App, name: str) -> list[str]:
         if day:
             sentence = _("rated {rating}, {when}; `kata review --rate RATING` corrects that")
             said.append(sentence.format(rating=_(WORDS[rating]), when=since(now.astimezone().date(), day)))
+    if not catalog.is_debug_round(name):
+        kata_id = found.round.kata
+        offer = _("`kata talk {kata}` asks what an interviewer asks now; `kata solution {name} --diff` compares.")
+        said.append(offer.format(kata=kata_id, name=catalog.typed(name)))
     return said
 
 
