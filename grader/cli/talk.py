@@ -190,24 +190,10 @@ def _show(found: Sequence[Asked], wanted: str) -> None:
 
 
 def _export(known: Sequence[Asked], lang: str) -> None:
-    """Write a card a line, as Anki imports them: `#` lines say how."""
-    click.echo("#separator:tab\n#html:true\n#guid column:1\n#tags column:4")
-    for one in known:
-        guid = f"kata/{one.id}" + ("" if lang == "en" else f"/{lang}")
-        click.echo("\t".join((guid, _html(one.text), _html(one.answer), f"kata {one.kata}")))
+    from grader.practice.anki import cards  # noqa: PLC0415 - for this alone
 
-
-def _html(text: str) -> str:
-    """Return Markdown as the HTML of a card, in one line."""
-    import html  # noqa: PLC0415 - for this alone
-    import re  # noqa: PLC0415
-
-    text = html.escape(text.replace("\t", " "), quote=False)
-    text = re.sub(r"(?s)```\w*\n(.*?)```", lambda found: f"<pre>{found[1].replace(chr(10), '<br>')}</pre>", text)
-    text = re.sub(r"`([^`\n]+)`", r"<code>\1</code>", text)
-    text = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", text)
-    paragraphs = [" ".join(part.split("\n")) for part in text.strip().split("\n\n")]
-    return "<br><br>".join(paragraphs)
+    for line in cards(known, lang):
+        click.echo(line)
 
 
 def _quiz(count: int, seed: int | None) -> None:
