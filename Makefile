@@ -1,6 +1,6 @@
 # make demo   grade a wrong and a corrected answer, in a temporary folder
 # make test   the project's own tests                 make lint   formatting and rules
-# make test-all   all known answers, of which `make test` does a share each day
+# make test-all   with all known answers and debug rounds, of which `make test` does an eighth each day
 # make test-fast   those of them that grade nothing: seconds, while you work
 # make types  the types of grader/                    make bench  how long commands and gradings take
 # make house  measures the code itself: circles, classes to know, lines

@@ -80,6 +80,7 @@ def code_of(text: str) -> str:
     return ast.dump(tree)
 
 
+@pytest.mark.one_of_many
 def test_a_planted_file_fails(kata: Kata, seed: int, session: Session) -> None:
     """A family that must reject one of the planted mistakes rejects the file; undoing them leaves the sound file."""
     planted = drawn(kata, seed)
@@ -91,6 +92,7 @@ def test_a_planted_file_fails(kata: Kata, seed: int, session: Session) -> None:
     assert without_imports(undone(planted)) == without_imports(planted.sound)
 
 
+@pytest.mark.one_of_many
 def test_planted_files_are_ordinary_code(kata: Kata, tmp_path) -> None:
     """Formatted as the references are, without comments, unused imports or unused names; each seed gives one file."""
     for seed in range(UNGRADED):

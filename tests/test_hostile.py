@@ -149,6 +149,7 @@ def test_confined(name: str, confined: Session, workspace: Path) -> None:
     assert report["sandbox_gaps"] == []
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("name", sorted(set(NAMES) - NEEDS_CONFINEMENT))
 def test_with_process_isolation_alone(name: str, bare: Session, workspace: Path) -> None:
     """Separate processes and a strict protocol are enough against everything that lies, crashes or hangs."""
@@ -174,6 +175,7 @@ def test_a_long_answer_in_fresh_processes(fresh: Session) -> None:
     assert seen == []
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize(
     "name", ["loop_python", "os_exit", "segfault", "forged_reply", "patched_comparisons", "pytest_skip"]
 )

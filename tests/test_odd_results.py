@@ -43,6 +43,7 @@ for _name in NAMES:
 '''
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("every", [2, 3])
 @pytest.mark.parametrize("kata", [of_kata(kata.id, kata, name=kata.id) for kata in KATAS.values()])
 def test_odd_results(kata: catalog.Kata, every: int, session: Session) -> None:

@@ -37,6 +37,7 @@ BUGS = {
 }
 
 
+@pytest.mark.one_of_many
 @on_its_worker(KATA.id)
 @pytest.mark.parametrize("family", BUGS)
 @pytest.mark.parametrize("path", PATHS)

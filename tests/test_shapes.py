@@ -86,6 +86,7 @@ def marks_of_cases(pytestconfig: pytest.Config) -> None:
         pytestconfig.addinivalue_line("markers", f"{name}: see docs/writing-a-kata.md")
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("kata", KATAS.values(), ids=KATAS)
 def test_references(kata: Kata) -> None:
     """Every shape comment in every reference is true in all runs, and put to the test by some."""
