@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from grader.client import session
     from grader.debug.plant import Planted
+    from grader.show.verdict import Page
 
 EXIT_CODES: Final = {"passed": 0, "failed": 1, "error": 3}
 
@@ -59,10 +60,10 @@ def finished(
 
 def page(
     app: App, name: str, report: dict[str, Any], planted: "Planted | None", *, whole: bool, own: bool = True
-) -> Callable[["Console"], None]:
+) -> "Page":
     """Return what draws a verdict, with the next step where it is the learner's ``own`` file."""
+    from grader.show import verdict  # noqa: PLC0415
     from grader.show.console import next_step, say  # noqa: PLC0415 - rich is for people
-    from grader.show.verdict import verdict  # noqa: PLC0415
 
     passed = report["verdict"] == "passed"
     then = what_next(app, name, report, whole=whole) if passed else ""
@@ -72,8 +73,8 @@ def page(
 
         took = afterwards(app, name)
 
-    def draw(screen: "Console") -> None:
-        verdict(screen, report, whole=whole, then="", own=own)
+    def draw(screen: "Console", full: bool) -> None:
+        verdict.verdict(screen, report, whole=whole, then="", own=own, full=full)
         if planted:
             from grader.show.debugging import reveal  # noqa: PLC0415 - only after a repair
 
@@ -83,7 +84,7 @@ def page(
         if then and own:
             next_step(screen, then)
 
-    return draw
+    return verdict.Page(draw)
 
 
 def what_next(app: App, name: str, report: dict[str, Any], *, whole: bool) -> str:

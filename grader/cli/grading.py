@@ -5,7 +5,7 @@ import re
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,9 +18,6 @@ from grader.errors import GraderFailed, NothingToReproduce, NotUtf8, UsageError
 from grader.language import _
 from grader.text import shown
 from grader.transport.request import Request
-
-if TYPE_CHECKING:
-    from grader.debug.plant import Planted
 
 _DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
 
@@ -63,6 +60,7 @@ def one_device(_context: click.Context, _parameter: click.Parameter, name: str) 
 )
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Repeat the inputs of an earlier grading.")
 @click.option("--debug", is_flag=True, help="Grade the debug round of the kata.")
+@click.option("--full", is_flag=True, help="Show all causes of a failure in full, and every failing case.")
 @format_options
 @click.pass_context
 def grade_command(
@@ -78,6 +76,7 @@ def grade_command(
     device: str,
     seed: int | None,
     debug: bool,
+    full: bool,
     **shape: Any,
 ) -> None:
     """Grade your answer to KATA; without KATA, what you worked on last: an answer or a debug round.
@@ -115,8 +114,14 @@ def grade_command(
     try:
         if form.name:
             form.write([(report, source if isinstance(source, str) else "")])
+        elif as_json:
+            click.echo(json.dumps(report, indent=2))
+            sys.stdout.flush()
         else:
-            _show(app, target, report, planted, whole=not case, own=own, as_json=as_json)
+            from grader.show.console import console  # noqa: PLC0415 - rich is for people
+
+            drawn = page(app, target.name, report, planted, whole=not case, own=own)
+            (drawn.whole if full else drawn)(console())
     finally:
         # After the verdict, which must not wait for a disk; also when nobody reads it to its end (`| head`).
         if own:
@@ -219,22 +224,3 @@ def _is_elsewhere(app: App, word: str) -> bool:
     """Tell whether what was typed in the place of a kata is a file, or a folder, that is none of the learner's own."""
     path = Path(word)
     return is_path(word) and path.exists() and not is_own(path, app.any_workspace.folder)
-
-
-def _show(
-    app: App,
-    target: Target,
-    report: dict[str, Any],
-    planted: "Planted | None",
-    *,
-    whole: bool,
-    own: bool,
-    as_json: bool,
-) -> None:
-    if as_json:
-        click.echo(json.dumps(report, indent=2))
-        sys.stdout.flush()
-        return
-    from grader.show.console import console  # noqa: PLC0415 - rich is for people
-
-    page(app, target.name, report, planted, whole=whole, own=own)(console())

@@ -5,7 +5,8 @@ from typing import Any
 from rich.text import Text
 
 from grader.language import _
-from grader.show.verdict import FAILURES, head, skipped
+from grader.show.causes import FAILURES
+from grader.show.verdict import head, skipped
 from grader.text import clean
 
 MARKS = {"passed": ("✓ ", "bold green"), "failed": ("✗ ", "bold red"), "error": ("! ", "bold yellow")}

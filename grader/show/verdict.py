@@ -1,28 +1,48 @@
-"""A report as a learner reads it: facts first, then the diagnosis, then a nudge."""
+"""A report as a learner reads it: the causes first, each with its line, the push and a case as its evidence."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from rich.console import Console, RenderableType
-from rich.table import Table
+from rich.console import Console
 from rich.text import Text
 
 from grader.catalog import debug_round, typed
 from grader.language import _, plural
+from grader.show import causes
+from grader.show.causes import FAILURES
 from grader.show.console import next_step, say
-from grader.text import cells, clean, lines
+from grader.show.paragraphs import first_line, indented, output, paragraph
+from grader.text import clean
 
-FAILURES = ("failed", "timeout", "crashed")
-MAX_LINES = 15
 MAX_PRINTED_LINES = 12
-NARROW = 50
+MAX_PRINTED_BESIDE = 2
+"""So many lines of what was printed stand on the page of a failure, unless all of it is wanted."""
+MAX_REASONS = 1
 
 Report = dict[str, Any]
 Case = dict[str, Any]
 
 
-def verdict(console: Console, report: Report, *, whole: bool, then: str, own: bool = True) -> None:
+class Page:
+    """A page that is drawn short, or whole."""
+
+    def __init__(self, draw: Callable[[Console, bool], None]) -> None:
+        """``draw`` is told whether all of it is wanted."""
+        self._draw = draw
+
+    def __call__(self, console: Console) -> None:
+        """Draw what matters."""
+        self._draw(console, False)
+
+    def whole(self, console: Console) -> None:
+        """Draw all of it."""
+        self._draw(console, True)
+
+
+def verdict(console: Console, report: Report, *, whole: bool, then: str, own: bool = True, full: bool = False) -> None:
     """Show a report; `whole` is false where only some cases were chosen, `then` is the next step after a pass.
+
+    `full` shows all causes with all that is known of them, and every case.
 
     Of a file that is not the learner's own nothing is recorded, which is said in the place of the next step.
     """
@@ -31,7 +51,7 @@ def verdict(console: Console, report: Report, *, whole: bool, then: str, own: bo
     elif report["verdict"] == "passed":
         _passed(console, report, whole=whole, then=then, own=own)
     else:
-        _failed(console, report, own=own)
+        _failed(console, report, own=own, full=full)
 
 
 def head(report: Report, *, whole: bool = True) -> str:
@@ -53,18 +73,18 @@ def head(report: Report, *, whole: bool = True) -> str:
 
 def _error(console: Console, report: Report) -> None:
     console.print(Text.assemble(("! ", "bold yellow"), (head(report), "bold")))
-    _paragraph(console, _("The grader itself failed, not your answer."))
-    _paragraph(console, report["message"])
+    paragraph(console, _("The grader itself failed, not your answer."))
+    paragraph(console, report["message"])
     console.print(_("Your file is as it was."))
 
 
 def _passed(console: Console, report: Report, *, whole: bool, then: str, own: bool) -> None:
     console.print(Text.assemble(("✓ ", "bold green"), (head(report, whole=whole), "bold")))
     families = " · ".join(f"{name} {_fraction(_of(report, name))}" for name in report["families"])
-    _indented(console, Text(families, style="dim"), 2)
+    indented(console, Text(families, style="dim"), 2)
     for reason in skipped(report["cases"]):
-        _indented(console, Text(reason, style="yellow"), 2)
-    _printed(console, report)
+        indented(console, Text(reason, style="yellow"), 2)
+    _printed(console, report, MAX_PRINTED_LINES)
     _footer(console, report)
     if not own:
         _not_recorded(console, report)
@@ -77,20 +97,24 @@ def _not_recorded(console: Console, report: Report) -> None:
     say(console, Text(sentence.format(file=clean(report["file"])), style="yellow"))
 
 
-def _failed(console: Console, report: Report, *, own: bool) -> None:
+def _failed(console: Console, report: Report, *, own: bool, full: bool) -> None:
     cases = report["cases"]
     failures = [case for case in cases if case["outcome"] in FAILURES]
-    console.print(Text.assemble(("✗ ", "bold red"), (head(report), "bold")))
+    line = Text.assemble(("✗ ", "bold red"), (head(report), "bold"))
+    count = len(causes.of(report))
+    if failures and not report["message"] and count > 1:
+        line.append(" · " + plural("{count} cause", "{count} causes", count).format(count=count), "bold")
+    console.print(line)
     if report["message"]:
         # Then no case has run, or none had anything to look at: one sentence is the whole story.
-        _paragraph(console, report["message"])
+        paragraph(console, report["message"])
     elif failures:
-        console.print(_families(report))
-        for reason in skipped(report["cases"], only=_shared(report)):
-            _indented(console, Text(reason, style="yellow"), 2)
-        console.print()
-        _explained(console, report, failures)
-    _printed(console, report)
+        for line in _families(report, console.width - 2):
+            console.print(Text("  ") + line)
+        for reason in skipped(report["cases"])[: None if full else MAX_REASONS]:
+            indented(console, Text(reason, style="yellow"), 2, most=0 if full else 1)
+        causes.show(console, report, full=full)
+    _printed(console, report, MAX_PRINTED_LINES if full else MAX_PRINTED_BESIDE)
     _footer(console, report)
     if own:
         next_step(console, _("`kata hint {kata}` goes a step further.").format(kata=_name(report)))
@@ -102,8 +126,9 @@ def _name(report: Report) -> str:
     return typed(debug_round(report["kata"])) if "debug" in report else str(report["kata"])
 
 
-def _families(report: Report) -> Table:
-    table = Table.grid(padding=(0, 2))
+def _families(report: Report, width: int) -> list[Text]:
+    """Return the families in lines: numbers where something failed."""
+    found = [Text()]
     for name, counts in report["families"].items():
         cases = _of(report, name)
         mark, style = "✓", "green"
@@ -111,107 +136,30 @@ def _families(report: Report) -> Table:
             mark, style = "✗", "red"
         elif counts["passed"] < counts["total"]:
             mark, style = "○", "yellow"
-        row: list[RenderableType] = ["", Text(mark, style=style), clean(name), Text(_fraction(cases), justify="right")]
-        if notes := skipped(cases, briefly=_shared(report)):
-            row.append(_("; ").join(notes))
-        table.add_row(*row)
-    return table
+        count = "" if mark == "✓" else f" {_fraction(cases)}"
+        item = Text.assemble((f"{mark} ", style), f"{clean(name)}{count}")
+        if found[-1] and len(found[-1]) + 2 + len(item) > width:
+            found.append(Text())
+        found[-1] = Text("  ").join([found[-1], item]) if found[-1] else item
+    return found
 
 
 def _of(report: Report, family: str) -> list[Case]:
     return [case for case in report["cases"] if case["family"] == family]
 
 
-def _shared(report: Report) -> set[str]:
-    """Return the reasons for which cases of several families were skipped: they are told once for all."""
-    found: dict[str, set[str]] = {}
-    for case in report["cases"]:
-        if case["outcome"] == "skipped":
-            found.setdefault(_first_line(case["message"]), set()).add(case["family"])
-    return {reason for reason, families in found.items() if len(families) > 1}
-
-
-def _in_full(console: Console, case: Case) -> None:
-    where = clean(case["where"])
-    head = Text.assemble(("✗ ", "bold red"), (clean(case["family"]), "red"), "  ", (clean(case["title"]), "bold"))
-    if where and console.width >= NARROW:
-        line = Table.grid(expand=True, padding=(0, 0, 0, 2))
-        line.add_column(ratio=1)
-        line.add_column(no_wrap=True)
-        line.add_row(head, Text(where, style="magenta"))
-        console.print(line)
-    else:
-        console.print(head)
-        _paragraph(console, where, "cyan")
-    _paragraph(console, case["about"], "dim")
-    _paragraph(console, case["call"])
-    _paragraph(console, case["message"])
-    _paragraph(console, case.get("only", ""), "bold")
-    if case["line"]:
-        _paragraph(console, f"> {clean(case['line']).strip()}", "cyan")
-
-
-def _explained(console: Console, report: Report, failures: list[Case]) -> None:
-    """Show the first failing case, and one for each mistake that it does not show; name the others."""
-    told = {0: [fact["explain"] for fact in report.get("facts", [])]}
-    for mistake in _mistakes(report["mistakes"]):
-        at = next((at for at, case in enumerate(failures) if case["id"] in mistake["cases"]), 0)
-        told.setdefault(at, []).extend((mistake["explain"], f"→ {mistake['nudge']}"))
-    for at, said in told.items():
-        if at:
-            console.print()
-        _in_full(console, failures[at])
-        for sentence in said:
-            _paragraph(console, sentence, "bold")
-    _rest(console, [case for at, case in enumerate(failures) if at not in told], failures[0]["message"])
-
-
-def _mistakes(mistakes: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the mistakes to be told: both of two that stand for different cases or are in one file; else the first."""
-    several = len(mistakes) > 1 and (mistakes[0].get("together") or mistakes[0]["cases"] != mistakes[1]["cases"])
-    return mistakes[: 2 if several else 1]
-
-
-def _rest(console: Console, failures: list[Case], first_message: str) -> None:
-    if not failures:
-        return
-    console.print()
-    if len(failures) > MAX_LINES and all(case["message"] == first_message for case in failures):
-        console.print(_("The other {count} failing cases say the same.").format(count=len(failures)))
-        return
-    for case in failures[:MAX_LINES]:
-        line = Text.assemble(("✗ ", "red"), (clean(case["family"]), "red"), "  ", clean(case["title"]))
-        if case["where"]:
-            line.append(f"  {clean(case['where'])}", "cyan")
-        if case["message"] and case["message"] != first_message:
-            line.append(f"  {_first_line(case['message'])}", "dim")
-        console.print(line, no_wrap=True, overflow="ellipsis")
-    if left := len(failures[MAX_LINES:]):
-        console.print(_("… and {count} more").format(count=left))
-
-
-def _printed(console: Console, report: Report) -> None:
+def _printed(console: Console, report: Report, most: int) -> None:
     if report["printed"]:
-        _output(console, _("Printed while the file was loaded:"), report["printed"])
+        output(console, _("Printed while the file was loaded:"), report["printed"], most)
     cases = [case for case in report["cases"] if case["printed"]]
     if not cases:
         return
     shown = next((case for case in cases if case["outcome"] in FAILURES), cases[0])
     head = _("Printed during {family} · {title}:").format(family=clean(shown["family"]), title=clean(shown["title"]))
-    _output(console, head, shown["printed"])
+    output(console, head, shown["printed"], most)
     if others := len(cases) - 1:
         sentence = plural("{count} other case printed something.", "{count} other cases printed something.", others)
         console.print(Text(sentence.format(count=others), style="dim"))
-
-
-def _output(console: Console, head: str, text: str) -> None:
-    lines = clean(text).rstrip("\n").splitlines()
-    console.print()
-    console.print(Text(head))
-    for line in lines[:MAX_PRINTED_LINES]:
-        _indented(console, Text(line, style="dim"), 4)
-    if left := len(lines[MAX_PRINTED_LINES:]):
-        _indented(console, Text(_("… and {count} more lines").format(count=left), style="dim"), 4)
 
 
 def _footer(console: Console, report: Report) -> None:
@@ -225,36 +173,14 @@ def _footer(console: Console, report: Report) -> None:
         console.print(Text(sentence.format(gaps=gaps), style="yellow"))
 
 
-def skipped(cases: Iterable[Case], *, briefly: Collection[str] = (), only: Collection[str] | None = None) -> list[str]:
-    """Return how many cases were skipped, for each reason, or for ``only`` these; ``briefly`` those told elsewhere."""
+def skipped(cases: Iterable[Case]) -> list[str]:
+    """Return how many cases were skipped, for each reason."""
     reasons: dict[str, int] = {}
     for case in cases:
         if case["outcome"] == "skipped":
-            reason = _first_line(case["message"])
+            reason = first_line(case["message"])
             reasons[reason] = reasons.get(reason, 0) + 1
-    known = {reason: count for reason, count in reasons.items() if only is None or reason in only}
-    brief, whole = _("{count} skipped"), _("{count} skipped: {reason}")
-    return [
-        (brief if reason in briefly else whole).format(count=count, reason=reason) for reason, count in known.items()
-    ]
-
-
-def _paragraph(console: Console, text: str, style: str = "") -> None:
-    if text:
-        _indented(console, Text(clean(text), style=style), 4)
-
-
-def _indented(console: Console, text: Text, by: int) -> None:
-    width = max(10, console.width - by)
-    if cells(text.plain) > len(text.plain):  # between Chinese characters a line may end anywhere
-        text = Text("\n".join(line for part in text.plain.split("\n") for line in lines(part, width)), style=text.style)
-    for line in text.wrap(console, width):
-        line.rstrip()
-        console.print(Text(" " * by) + line)
-
-
-def _first_line(text: str) -> str:
-    return clean(text).split("\n", 1)[0]
+    return [_("{count} skipped: {reason}").format(count=count, reason=reason) for reason, count in reasons.items()]
 
 
 def _fraction(cases: list[Case]) -> str:

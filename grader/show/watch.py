@@ -217,9 +217,10 @@ class Live:
     def _lines_of_page(self) -> list[str]:
         if self._page is None:
             return []
-        key = (self._page, _screen().width, self._stale)
+        key = (self._page, _screen().width, self._stale, self._full)
         if self._folded[0] != key:
-            self._folded = key, self._rendered(self._page, dim=self._stale)
+            page: Draw = getattr(self._page, "whole", self._page) if self._full else self._page
+            self._folded = key, self._rendered(page, dim=self._stale)
         return self._folded[1]
 
     def _head(self, target: Console) -> None:

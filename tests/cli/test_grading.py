@@ -22,19 +22,20 @@ def test_a_pass_ends_with_0_and_the_next_kata(tool):
 
 
 def test_a_failure_ends_with_1_and_says_why(tool):
-    """Facts, then the diagnosis, then a nudge; the other failures in a line each."""
+    """The mistake with its line, then the nudge, then a case as evidence; the other causes after it."""
     tool.answer("fail")
     output = tool("grade", "second", code=1).stdout
     facts = [
-        "✗ second: 1 of 3 cases pass",
-        "✗  mask  0/2",
-        "✗ mask  three dimensional mask",
-        "second(q (3, 5, 12), mask (3, 5, 5) bool)",
-        "first wrong entry [0, 1, 0]: expected 0.2187",
+        "✗ second: 1 of 3 cases pass · 2 causes",
+        "✓ core  ✗ mask 0/2",
+        "✗ mask over heads",
         "> scores = scores.masked_fill(~mask, -1e9)",
         "This is what you get when a 3-D mask is broadcast over heads.",
         "→ unsqueeze the head dimension",
-        "✗ mask  rows  second.py:12  no answer within 10 s",
+        "second(q (3, 5, 12), mask (3, 5, 5) bool)",
+        "first wrong entry [0, 1, 0]: expected 0.2187",
+        "✗ mask  rows",
+        "no answer within 10 s",
         "Printed during mask · three dimensional mask:",
         "seed 17 · 0.21 s",
     ]

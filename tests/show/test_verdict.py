@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from grader.show.verdict import MAX_LINES, verdict
+from grader.show.verdict import verdict
 
 
 def case(family: str, title: str, outcome: str = "passed", **more) -> dict:
@@ -32,11 +32,19 @@ def report(cases: list[dict], **more) -> dict:
     return facts | {"printed": "", "seed": 5, "seconds": 0.2134, "sandbox_gaps": []} | more
 
 
-def shown(document: dict, width: int = 80, *, whole: bool = True, terminal: bool = False) -> str:
+def cause(name: str, cases: list[dict], **more) -> dict:
+    """Return one cause of a report: a mistake of a name, a place, or what is merely seen."""
+    first = cases[0]
+    evidence = {"case": first["id"], "steps": "", "message": first["message"], "call": first["call"]}
+    facts = {"id": name, "title": "", "explain": "", "push": "", "line": 0, "lines": [], "where": first["where"]}
+    return facts | {"code": first["line"], "evidence": evidence, "cases": [case["id"] for case in cases]} | more
+
+
+def shown(document: dict, width: int = 80, *, whole: bool = True, terminal: bool = False, full: bool = False) -> str:
     """Return what a learner would see."""
     stream = io.StringIO()
     console = Console(file=stream, width=width, highlight=False, markup=False, emoji=False, force_terminal=terminal)
-    verdict(console, document, whole=whole, then="what comes next")
+    verdict(console, document, whole=whole, then="what comes next", full=full)
     return stream.getvalue()
 
 
@@ -67,22 +75,25 @@ def test_no_line_is_wider_than_the_terminal(width):
 
 
 def test_a_failure_at_eighty_columns():
-    """The whole page, as STYLE.md draws it."""
-    mistake = {"explain": "This is what you get when ...", "nudge": "look at the heads", "cases": []}
-    assert shown(report([case("core", "smallest"), LONG], mistakes=[mistake])) == (
+    """The whole page: the mistake by its name, its line and the push; then the case that shows it."""
+    texts = {"title": "the mask meets the heads", "explain": "Row b meets head b.", "push": "where are the heads?"}
+    steps = "Right up to `scores` (line 28); what becomes of it is not: line 31."
+    named = cause("mask-3d", [LONG, LONG], **texts)
+    named["evidence"]["steps"] = steps
+    assert shown(report([case("core", "smallest"), LONG], causes=[named])) == (
         "✗ mha: 1 of 2 cases pass\n"
-        "  ✓  core  1/1\n"
-        "  ✗  mask  0/1\n"
+        "  ✓ core  ✗ mask 0/1\n"
         "\n"
-        "✗ mask  three dimensional mask is per batch                            mha.py:31\n"
-        "    B == H, where broadcasting over heads gives a plausible wrong answer.\n"
+        "✗ the mask meets the heads                                             mha.py:31\n"
+        "    > scores = scores.masked_fill(~mask, -1e9)\n"
+        "    Row b meets head b.\n"
+        "    → where are the heads?\n"
+        "    Right up to `scores` (line 28); what becomes of it is not: line 31.\n"
+        "    seen in mask · three dimensional mask is per batch and 1 more case\n"
         "    MultiHeadAttention(d_model=12, n_heads=3)(q (3, 5, 12), k (3, 5, 12), v (3,\n"
         "    5, 12), mask (3, 5, 5) bool)\n"
         "    first wrong entry [0, 1, 0]: expected 0.2187, got -0.4410; largest error\n"
         "    0.91, tolerance 1e-05\n"
-        "    > scores = scores.masked_fill(~mask, -1e9)\n"
-        "    This is what you get when ...\n"
-        "    → look at the heads\n"
         "\n"
         "Printed during mask · three dimensional mask is per batch:\n"
         "    shape (3, 3, 5, 5)\n"
@@ -92,18 +103,53 @@ def test_a_failure_at_eighty_columns():
     )
 
 
-def test_an_explanation_stands_under_a_case_that_it_explains():
-    """What no mistake explains comes first and is not explained; two in one file are both told."""
-    cases = [case("core", "smallest", "failed"), case("dtype", "half", "failed"), case("grad", "flows", "failed")]
-    cases = [{**one, "id": one["title"]} for one in cases]
-    half = {"explain": "Half overflows.", "nudge": "where?", "cases": ["half"], "together": True}
-    flow = {"explain": "Nothing flows.", "nudge": "why?", "cases": ["half"], "together": True}
-    lines = [line.strip() for line in shown(report(cases, mistakes=[half, flow])).splitlines()]
-    assert lines.index("✗ core  smallest") < lines.index("✗ dtype  half") < lines.index("Half overflows.")
-    assert lines.index("Half overflows.") < lines.index("Nothing flows.") < lines.index("✗ grad  flows")
-    assert lines.count("✗ dtype  half") == 1
-    guesses = [{**half, "together": False}, {**flow, "together": False}]
-    assert "Nothing flows." not in shown(report(cases, mistakes=guesses))
+def test_the_first_cause_is_told_in_full_and_the_others_briefly():
+    """What is known of the second: line, words and push, while there is room; of those after it a line each."""
+    cases = [LONG | {"id": f"mask/{number}", "title": f"case {number}"} for number in range(9)]
+    told = [cause(f"m{n}", [one], title=f"mistake {n}", explain="Why.", push="how?") for n, one in enumerate(cases)]
+    page = shown(report(cases, causes=told))
+    assert "mha: 0 of 9 cases pass · 9 causes" in page
+    assert page.count("first wrong entry") == 1
+    assert page.count("    → how?") == 2
+    assert "✗ mistake 2  mha.py:31" in page
+    assert "and 3 more causes: --full" in page
+    whole = shown(report(cases, causes=told), full=True)
+    assert whole.count("    → how?") == 9
+    assert all(f"✗ mask  case {number}" in whole for number in range(9))
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_no_failure_takes_more_than_forty_lines(width):
+    """Whatever fails in however many ways, with long sentences, prints and reasons."""
+    long = LONG | {"message": "wrong " * 60, "about": "why " * 60, "printed": "line\n" * 100, "call": "f(x) " * 60}
+    cases = [long | {"id": f"mask/{number}", "title": f"case {number} " * 9} for number in range(60)]
+    cases += [case("core", f"left {n}", "skipped", message=f"reason {n} " * 30) for n in range(9)]
+    told = [
+        cause("seen" if n % 2 else f"m{n}", [one], explain="Why. " * 90, push="how? " * 60)
+        for n, one in enumerate(cases[:60])
+    ]
+    for one in told:
+        one["evidence"]["steps"] = "Right up to there. " * 30
+    page = shown(report(cases, causes=told, printed="line\n" * 100), width)
+    assert len(page.splitlines()) <= 40
+
+
+def test_a_simple_failure_takes_ten_lines():
+    """What is merely seen is told with its case."""
+    one = case(
+        "contract", "no ValueError", "failed", message="expected ValueError, but nothing was raised", call="f(3)"
+    )
+    page = shown(report([case("core", "smallest"), one], causes=[cause("seen", [one])]))
+    assert len(page.splitlines()) <= 10
+
+
+def test_a_report_without_causes_shows_its_cases():
+    """An old report, or that of a debug round: what fails in one way at one line is one cause."""
+    cases = [case("core", "smallest", "failed", message="so"), case("grad", "flows", "failed", message="not so")]
+    page = shown(report(cases))
+    assert "✗ core  smallest" in page
+    assert "✗ grad  flows" in page
+    assert "2 causes" in page
 
 
 def test_a_file_that_does_not_load():
@@ -124,27 +170,13 @@ def test_a_stub():
     ]
 
 
-def test_many_failures_are_capped():
-    """Fifteen lines, then a number."""
-    cases = [case("core", f"case {number}", "failed", message=f"message {number}") for number in range(40)]
-    output = shown(report(cases))
-    assert output.count("✗ core  case") == MAX_LINES + 1
-    assert "… and 24 more" in output
-
-
-def test_failures_that_all_say_the_same():
-    """A stub fails in one sentence, not in forty lines."""
-    cases = [case("core", f"case {number}", "failed", message="your turn: write it") for number in range(40)]
-    output = shown(report(cases))
-    assert output.count("your turn") == 1
-    assert "The other 39 failing cases say the same." in output
-
-
 def test_skipped_cases_have_a_reason():
     """A skipped family says why, beside its count."""
     cases = [case("core", "smallest"), case("device", "smallest", "skipped", message="no simulated device: too old")]
     assert "1 skipped: no simulated device: too old" in shown(report(cases, verdict="passed"))
-    assert "○  device  0/1  1 skipped: no simulated device" in shown(report([*cases, LONG]))
+    page = shown(report([*cases, LONG]))
+    assert "○ device 0/1" in page
+    assert "1 skipped: no simulated device" in page
 
 
 def test_the_sandbox_is_mentioned_only_where_it_has_gaps():
@@ -158,8 +190,9 @@ def test_what_was_printed_is_capped():
     cases = [LONG | {"printed": "line\n" * 100}, case("core", "smallest", printed="more")]
     output = shown(report(cases, printed="while loading"))
     assert "Printed while the file was loaded:\n    while loading" in output
-    assert output.count("\n    line") == 12
-    assert "… and 88 more lines" in output
+    assert output.count("\n    line") == 2
+    assert "… and 98 more lines" in output
+    assert shown(report(cases), full=True).count("\n    line") == 12
     assert "1 other case printed something." in output
 
 
@@ -198,15 +231,11 @@ def test_a_pass_of_chosen_cases_is_no_pass():
 
 
 def test_a_reason_of_several_families_stands_once():
-    """Each row says how many were skipped; why, below the table; a reason of one family stands in its row."""
+    """Why cases were skipped stands below the families, once for all of them."""
     left = {"outcome": "skipped", "message": "your code ends its process"}
     cases = [
         case("core", "one", "failed"),
         *(case(family, title, **left) for family in ("core", "mask", "grad") for title in ("a", "b")),
-        case("device", "c", "skipped", message="there is no second device here"),
     ]
-    page = "\n".join(line.rstrip() for line in shown(report(cases)).splitlines())
-    assert page.count("your code ends its process") == 1
-    assert "  ○  mask    0/2  2 skipped\n" in page
-    assert "  ○  device  0/1  1 skipped: there is no second device here\n" in page
-    assert "\n  6 skipped: your code ends its process\n\n✗ core  one" in page
+    page = shown(report(cases))
+    assert page.count("6 skipped: your code ends its process") == 1

@@ -11,9 +11,10 @@ from typing import Any, Final
 
 from grader.catalog import FAMILIES
 from grader.judge.explain.diagnose import Diagnosis
-from grader.judge.explain.locate.find import Located, chosen, locate
+from grader.judge.explain.locate.find import Located, chosen, listed, locate
 from grader.judge.explain.report import line_of
 from grader.judge.runs.outcome import CaseOutcome
+from grader.language import _
 from grader.text import clean
 
 MOST_LOOKED_AT: Final = 3
@@ -41,6 +42,10 @@ class Cause:
         if self.mistake is not None:
             mistake = self.mistake.mistake
             texts = {"title": mistake.title[lang], "explain": mistake.explain[lang], "push": mistake.nudge[lang]}
+        elif self.located is not None:
+            texts["title"] = _("It goes wrong in {where}").format(where=listed(self.located.lines))
+        else:
+            texts["title"] = self.evidence.title
         first = lines[0] if lines else 0
         return {
             "id": self.id,

@@ -89,7 +89,7 @@ class Alignment:
         for end in ends:
             steps |= self._answer.behind(end, self.anchors)[0]
         lines = dict.fromkeys(step.line for n, step in enumerate(self._answer.steps) if n in steps and step.line)
-        return Region((*(other for other in lines if other != line), line), right, raised=True, steps=frozenset(steps))
+        return Region((line, *(other for other in lines if other != line)), right, raised=True, steps=frozenset(steps))
 
     def _around(self, end: int, goal: int | None) -> Region | None:
         steps, met = self._answer.behind(end, self.anchors)

@@ -1,0 +1,86 @@
+"""How many wrong answers are explained: named, located, or neither.
+
+    python -m tests.bench.explained --each 5 [KATA...]
+
+Each answer counts once, by its best cause: a known mistake, the lines among which the mistake is, or a case alone. The
+answers are those under tests/answers, fewer with ``--each``; ``--mistakes`` adds the bank of each kata.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import statistics
+import sys
+from collections import Counter
+from typing import Any
+
+from grader import catalog
+from grader.client.session import Request, Session
+from grader.dev.answers import Known, known_answers
+from tests.gradings import SEED
+
+ROOM = 3
+"""A place is told well where it is at most so many statements."""
+
+
+def how(report: dict[str, Any]) -> str:
+    """Return how an answer is explained."""
+    causes = report["causes"]
+    if report["message"] and not report["cases"]:
+        return "located"  # the file does not load, and the sentence says where
+    if any(cause["id"] not in ("located", "seen") for cause in causes):
+        return "named"
+    if any(cause["id"] == "located" or cause["line"] for cause in causes):
+        return "located"
+    return "neither"
+
+
+def chosen(kata: catalog.Kata, each: int, *, mistakes: bool) -> list[Known]:
+    """Return the answers of a kata that are graded, always the same."""
+    kinds = ("wrong", "mistake") if mistakes else ("wrong",)
+    known = [answer for answer in known_answers(kata) if answer.kind in kinds]
+    random.Random(kata.id).shuffle(known)
+    return known[: each or None]
+
+
+def main() -> None:
+    """Grade and count."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.explained", description=__doc__)
+    parser.add_argument("katas", nargs="*", metavar="KATA")
+    parser.add_argument("--each", type=int, default=0, metavar="N", help="so many answers of each kata")
+    parser.add_argument("--mistakes", action="store_true", help="the bank of each kata as well")
+    parser.add_argument("--show", action="store_true", help="print the causes of each answer")
+    options = parser.parse_args()
+    counts: Counter[str] = Counter()
+    widths: list[int] = []
+    seconds: list[float] = []
+    with Session() as session:
+        for kata in [catalog.find(name) for name in options.katas] or catalog.katas().values():
+            for answer in chosen(kata, options.each, mistakes=options.mistakes):
+                report = session.grade(Request(kata.id, answer.source, kata.filename, seed=SEED), many=True)
+                if report["verdict"] == "passed":
+                    continue
+                found = how(report)
+                counts[found] += 1
+                seconds.append(report["spent"]["diagnosis"])
+                widths += [len(cause["lines"]) for cause in report["causes"] if cause["id"] == "located"][:1]
+                if found == "neither" or options.show:
+                    print(f"{found:8} {kata.id} {answer.name}  {report['spent']['diagnosis']:.2f} s")  # noqa: T201
+                    for cause in report["causes"]:
+                        told = cause["evidence"]["steps"] or cause["evidence"]["message"]
+                        print(f"         {cause['id']} {cause['lines']} {len(cause['cases'])} cases: {told[:110]}")  # noqa: T201
+                    sys.stdout.flush()
+    total = counts.total() or 1
+    for found in ("named", "located", "neither"):
+        print(f"{found:8} {counts[found]:5} {100 * counts[found] / total:5.1f} %")  # noqa: T201
+    if widths:
+        few = sum(width <= ROOM for width in widths)
+        print(f"of {len(widths)} places {100 * few / len(widths):.1f} % are at most {ROOM} statements")  # noqa: T201
+    if seconds:
+        spent = statistics.median(seconds), max(seconds)
+        print(f"diagnosis: median {spent[0]:.2f} s, longest {spent[1]:.2f} s")  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
