@@ -26,6 +26,7 @@ COMMANDS = {
     "repro": "grading",
     "prompts": "evaluating",
     "eval": "evaluating",
+    "init": "init",
     "doctor": "doctor",
     "server": "server",
     "help": "task",

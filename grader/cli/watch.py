@@ -45,6 +45,7 @@ class Options:
     case: str
     device: str
     seed: int | None
+    as_lines: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +79,23 @@ class Continued:
 )
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="The same inputs at every save.")
 @click.option("--debug", is_flag=True, help="Watch the debug round of the kata.")
+@click.option("--format", "form", type=click.Choice(["lines"]), help="Print a line for each cause, for an editor.")
 @click.pass_obj
-def watch_command(app: App, *, kata: str | None, case: str, device: str, seed: int | None, debug: bool) -> None:
+def watch_command(
+    app: App, *, kata: str | None, case: str, device: str, seed: int | None, debug: bool, form: str | None
+) -> None:
     """Grade your answer to KATA at every save; without KATA, what you worked on last.
 
     On a terminal the verdict is drawn anew each time, and h shows a hint, t the task, n begins the next kata, f unfolds
-    a long page and q ends the watch. In a pipe each verdict is a line.
+    a long page and q ends the watch. In a pipe each verdict is a line. For an editor `--format lines` prints
+    a line for each cause.
     """
     target = app.touched(kata, debug=debug)
     with suppress(NotUtf8):  # a version like any other, which fails
         app.answer(target.name)
     app.remember_workspace()
     with ExitStack() as opened:
-        Watch(app, target, Options(case, device, seed), opened).run()
+        Watch(app, target, Options(case, device, seed, form == "lines"), opened).run()
 
 
 class Watch:
@@ -114,7 +119,7 @@ class Watch:
         self._worker = worker.Worker(graded, self._mail.post)
         opened.callback(self._worker.close)
         self._worker.prepare(target.kata, app.lang)
-        live = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+        live = not options.as_lines and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
         self._keyboard = Keyboard(wanted=live)
         self._display = self._displayed(live=live)
         self._watcher: FileWatcher | None = None
@@ -142,7 +147,14 @@ class Watch:
     def _displayed(self, *, live: bool) -> "Display":
         from grader.show.watch import Lines, Live  # noqa: PLC0415 - while torch is loading
 
-        display: Display = Live() if live else Lines(whole=not self._options.case)
+        whole = not self._options.case
+        display: Display
+        if self._options.as_lines:
+            from grader.show.problems import Problems  # noqa: PLC0415 - for editors
+
+            display = Problems(whole=whole)
+        else:
+            display = Live() if live else Lines(whole=whole)
         self._app.voice = display.note
         return display
 
@@ -286,7 +298,7 @@ class Watch:
         self._passed |= ends
         self._rated = ends and not self._target.debug
         self._page = page(self._app, job.name, report, planted, whole=whole)
-        self._display.judged(report, self._page, self._keys())
+        self._display.judged(report, self._page, self._keys(), source if isinstance(source, str) else "")
         if report["verdict"] == "error":
             self._judged = ""  # the same text may be graded again: it was not its fault
         # After the verdict, which must not wait for a disk.

@@ -36,8 +36,8 @@ class Display(Protocol):
     def progress(self, event: dict[str, Any]) -> None:
         """Take an event of the session: the plan, or how far it got."""
 
-    def judged(self, report: Report, page: Draw, keys: Keys) -> None:
-        """Show a verdict: its page, or a line."""
+    def judged(self, report: Report, page: Draw, keys: Keys, source: str = "") -> None:
+        """Show a verdict: its page, or a line, or lines about the source."""
 
     def tell(self, status: str, page: Draw, keys: Keys) -> None:
         """Say in a few words why there is no new verdict, and show a page."""
@@ -77,9 +77,9 @@ class Lines:
     def progress(self, event: dict[str, Any]) -> None:
         """The verdict will do."""
 
-    def judged(self, report: Report, page: Draw, keys: Keys) -> None:
+    def judged(self, report: Report, page: Draw, keys: Keys, source: str = "") -> None:
         """Print the verdict."""
-        del page, keys
+        del page, keys, source
         self._print(outcome(report, whole=self._whole))
 
     def tell(self, status: str, page: Draw, keys: Keys) -> None:
@@ -151,9 +151,9 @@ class Live:
             status += _(", {failed} failed").format(failed=event["failed"])
         return status
 
-    def judged(self, report: Report, page: Draw, keys: Keys) -> None:
+    def judged(self, report: Report, page: Draw, keys: Keys, source: str = "") -> None:
         """Show the page of a verdict."""
-        del report
+        del report, source
         self.tell(time.strftime("%H:%M:%S"), page, keys)
 
     def tell(self, status: str, page: Draw, keys: Keys) -> None:

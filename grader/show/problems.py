@@ -1,0 +1,42 @@
+"""`kata watch --format lines`: what an editor's problem matcher reads, between a line that begins and one that ends it.
+
+These two lines are the same in every language: tasks.json has them as regular expressions.
+"""
+
+import sys
+from typing import Final
+
+from grader.formats.lines import lines
+from grader.show.watch import Draw, Keys, Lines, Report
+from grader.text import clean
+
+BEGINS: Final = "kata: grading"
+ENDS: Final = "kata: graded"
+
+
+class Problems(Lines):
+    """A pipe to an editor."""
+
+    def __init__(self, *, whole: bool) -> None:
+        super().__init__(whole=whole)
+        self._path = ""
+
+    def about(self, name: str, path: str) -> None:
+        """Note what is watched from now on."""
+        del name
+        self._path = clean(path)
+
+    def checking(self) -> None:
+        """Begin: the problems of before are none any more."""
+        _say(f"{BEGINS} {self._path}")
+
+    def judged(self, report: Report, page: Draw, keys: Keys, source: str = "") -> None:
+        """Print the causes, the verdict and the end."""
+        sys.stdout.write(lines(report, source))
+        super().judged(report, page, keys)
+        _say(f"{ENDS} {self._path}")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
