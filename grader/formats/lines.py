@@ -11,6 +11,9 @@ from grader.formats.rows import FAILURES, Report
 from grader.language import _
 from grader.text import clean
 
+BEGINS: Final = "kata: grading"
+ENDS: Final = "kata: graded"
+"""What stands before and behind the lines of a grading, in every language: tasks.json has both as expressions."""
 MOST: Final = 20
 MOST_TEXT: Final = 300
 _PLACE: Final = re.compile(r":(\d+)\Z|:(\d+):|\b(?:line |第 ?)(\d+)")

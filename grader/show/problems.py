@@ -1,17 +1,10 @@
-"""`kata watch --format lines`: what an editor's problem matcher reads, between a line that begins and one that ends it.
-
-These two lines are the same in every language: tasks.json has them as regular expressions.
-"""
+"""`kata watch --format lines`: what an editor's problem matcher reads, between a line that begins and one that ends it."""
 
 import sys
-from typing import Final
 
-from grader.formats.lines import lines
+from grader.formats.lines import BEGINS, ENDS, lines
 from grader.show.watch import Draw, Keys, Lines, Report
 from grader.text import clean
-
-BEGINS: Final = "kata: grading"
-ENDS: Final = "kata: graded"
 
 
 class Problems(Lines):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.cli.init import TESTS
+from grader.formats.projects import TESTS
 from tests.conftest import RealTool
 
 BIN = Path(sys.executable).parent
