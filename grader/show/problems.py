@@ -1,4 +1,4 @@
-"""`kata watch --format lines`: what an editor's problem matcher reads, between a line that begins and one that ends it."""
+"""`kata watch --format lines`: what a problem matcher reads, between a line that begins and one that ends it."""
 
 import sys
 
