@@ -13,6 +13,7 @@ KataError                      3
 │   ├── NotRepairedYet
 │   ├── RoundIsOpen
 │   ├── NoDebugRound
+│   ├── MockRuns
 │   ├── TooFewMistakes
 │   └── NothingToReproduce
 ├── BadKataFile                3  a kata on disk breaks the rules of docs/writing-a-kata.md
@@ -170,6 +171,16 @@ class NoDebugRound(UsageError):
         super().__init__(
             _("No debug round of {name} is known here.").format(name=name),
             _("`kata start {name} --debug` begins one.").format(name=name),
+        )
+
+
+class MockRuns(UsageError):
+    """A mock interview runs, and what was asked for would help in it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            _("A mock interview that asks {name} runs: this waits until it is over.").format(name=name),
+            _("`kata mock` goes on with it, `kata mock --end` ends it."),
         )
 
 

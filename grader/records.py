@@ -6,7 +6,7 @@ kept nowhere.
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from grader.database import Database, survives_damage
 
@@ -61,6 +61,26 @@ class Rated(NamedTuple):
     start: int
     rating: int
     at: datetime
+
+
+class MockRow(NamedTuple):
+    """A mock interview: what was agreed, when it ended, its score card."""
+
+    number: int
+    at: datetime
+    plan: dict[str, Any]
+    ended: datetime | None
+    card: dict[str, Any] | None
+
+
+class MockStep(NamedTuple):
+    """Something that happened in a mock interview, and the text of the file where that counts."""
+
+    kind: str
+    stage: int
+    at: datetime
+    digest: str | None
+    detail: dict[str, Any]
 
 
 class Records(Database):
@@ -134,6 +154,92 @@ class Records(Database):
                 "INSERT INTO ratings (card, start, rating, at) VALUES (?, ?, ?, ?)", (card, start, rating, now_text())
             )
         return True
+
+    @survives_damage
+    def begin_mock(self, plan: dict[str, Any]) -> int:
+        """Store what was agreed, and return the number of the mock interview: of one that runs already, that."""
+        import json  # noqa: PLC0415 - few commands have documents
+
+        with self.transaction() as db:
+            running = db.execute("SELECT id FROM mocks WHERE ended IS NULL ORDER BY id DESC").fetchone()
+            if running:
+                return int(running[0])
+            cursor = db.execute("INSERT INTO mocks (at, plan) VALUES (?, ?)", (now_text(), json.dumps(plan)))
+        return cursor.lastrowid or 0
+
+    @survives_damage
+    def mocks(self) -> list[MockRow]:
+        """Return all mock interviews, in order."""
+        import json  # noqa: PLC0415 - as above
+
+        rows = self.db.execute("SELECT id, at, plan, ended, card FROM mocks ORDER BY id")
+        return [
+            MockRow(
+                number,
+                moment(at),
+                json.loads(plan),
+                moment(ended) if ended else None,
+                json.loads(card) if card else None,
+            )
+            for number, at, plan, ended, card in rows
+        ]
+
+    @survives_damage
+    def mock_steps(self, mock: int) -> list[MockStep]:
+        """Return what happened in a mock interview, in order."""
+        import json  # noqa: PLC0415 - as above
+
+        rows = self.db.execute(
+            "SELECT kind, stage, at, digest, detail FROM mock_steps WHERE mock = ? ORDER BY id", (mock,)
+        )
+        return [
+            MockStep(kind, stage, moment(at), digest, json.loads(detail or "{}"))
+            for kind, stage, at, digest, detail in rows
+        ]
+
+    @survives_damage
+    def mock_step(
+        self,
+        /,
+        mock: int,
+        kind: str,
+        stage: int,
+        *,
+        text: tuple[str, str | bytes] | None = None,
+        once: bool = True,
+        **detail: Any,
+    ) -> bool:
+        """Store a step, with the digest and the text of a file; ``once`` refuses a second of its kind in a stage.
+
+        Returns whether it was stored: of two terminals the first counts.
+        """
+        import json  # noqa: PLC0415 - as above
+
+        with self.transaction() as db:
+            known = db.execute(
+                "SELECT 1 FROM mock_steps WHERE mock = ? AND kind = ? AND stage = ?", (mock, kind, stage)
+            ).fetchone()
+            if known and once:
+                return False
+            if text:
+                db.execute("INSERT OR IGNORE INTO sources (digest, text) VALUES (?, ?)", text)
+            db.execute(
+                "INSERT INTO mock_steps (mock, kind, stage, at, digest, detail) VALUES (?, ?, ?, ?, ?, ?)",
+                (mock, kind, stage, now_text(), text[0] if text else None, json.dumps(detail)),
+            )
+        return True
+
+    @survives_damage
+    def end_mock(self, mock: int, card: dict[str, Any]) -> bool:
+        """Store the score card, once; tell whether it was this one."""
+        import json  # noqa: PLC0415 - as above
+
+        with self.transaction() as db:
+            cursor = db.execute(
+                "UPDATE mocks SET ended = ?, card = ? WHERE id = ? AND ended IS NULL",
+                (now_text(), json.dumps(card), mock),
+            )
+        return cursor.rowcount == 1
 
     @survives_damage
     def setting(self, name: str) -> str | None:

@@ -90,6 +90,11 @@ class Workspace:
         path = self.folder / f"repro_{catalog.filename(kata_id)}"
         return path, self._exchange(path, self.folder / ".attempts" / path.stem, script.encode(), disposable=[""])
 
+    def write_page(self, path: Path, text: str) -> Path:
+        """Write a page about what was done, and return its path; an older one is moved into `.attempts`."""
+        self._exchange(path, self.folder / ".attempts" / path.stem, text.encode(), disposable=[""])
+        return path
+
     def plant(self, name: str, source: str) -> Path | None:
         """Write the file of a new debug round and return where that of an older one was moved, if any."""
         return self._exchange(self.path(name), self._attempts(name), source.encode(), disposable=[""])

@@ -22,6 +22,7 @@ COMMANDS = {
     "status": "course",
     "review": "review",
     "talk": "talk",
+    "mock": "mock",
     "plan": "practice",
     "repro": "grading",
     "prompts": "evaluating",

@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 from grader import catalog
 from grader.catalog import Kata
 from grader.cli.base import App, Target
+from grader.cli.guard import refuse
 from grader.debug.plant import Planted, plant, sound_text
 from grader.errors import NoDebugRound, NotRepairedYet, RoundIsOpen
 from grader.history import DebugRound
@@ -23,6 +24,7 @@ def begin(app: App, kata: Kata, bugs: int | None, seed: int | None, *, counts: b
     Raises RoundIsOpen where others are asked for than those that an open round has, and StateError: without a
     history nobody could tell afterwards what was planted.
     """
+    refuse(app, kata.id)
     name = catalog.debug_round(kata.id)
     path = shown(app.workspace.path(name))
     opened = app.history.debug_round(name)

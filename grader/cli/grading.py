@@ -12,6 +12,8 @@ import click
 from grader.cli.attempt import EXIT_CODES, finished, graded, keep, page, record
 from grader.cli.base import App, KataCommand, Target, examples, kata_names
 from grader.cli.formatting import form_of, format_options, refuse_many
+from grader.cli.guard import refuse, refuse_any
+from grader.cli.mocking import grade_in_mock
 from grader.cli.place import answered_by, is_own, is_path, is_same
 from grader.client.broken import error_report, refused, unreadable
 from grader.errors import GraderFailed, NothingToReproduce, NotUtf8, UsageError
@@ -97,6 +99,7 @@ def grade_command(
     if every or jobs or len(paths) > 1 or any(path.is_dir() for path in paths):
         from grader.cli import many  # noqa: PLC0415 - seldom
 
+        refuse_any(app)
         answers = many.given(app, paths, partial(_target_of, app, kata, debug=debug)) if paths else many.begun(app)
         refuse_many(form)
         options = many.Options(case=case, device=device, seed=seed, jobs=jobs, as_json=as_json, form=form)
@@ -105,6 +108,10 @@ def grade_command(
     target = _target(app, kata, path, debug=debug)
     own = path is None or is_same(path, app.any_workspace.path(target.name))
     asked = {"seed": seed, "case": case, "device": device}
+    plain = own and not (as_json or form.name or case or device or seed)
+    told = grade_in_mock(app, target, plain=plain)
+    if told is not None:
+        context.exit(EXIT_CODES[told["verdict"]] if told else 0)
     if form.name and path and not own and (unread := _refused(app, target, path)):
         # In a class what was handed in, or was not, is what is marked.
         form.write([(unread, "")])
@@ -183,6 +190,7 @@ def _grade(
 def repro_command(app: App, kata: str | None, debug: bool) -> None:
     """Write the smallest failing call of the last failed attempt as a script for a debugger."""
     target = app.touched(kata, debug=debug)
+    refuse(app, target.kata)
     failed = [attempt for attempt in app.history.attempts(target.name) if attempt.verdict == "failed"]
     if not failed:
         sentence = _("No attempt at {kata} has failed, so there is nothing to reproduce.")

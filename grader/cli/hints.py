@@ -6,6 +6,7 @@ import click
 
 from grader import catalog
 from grader.cli.base import App, KataCommand, Target, examples, kata_names
+from grader.cli.guard import refuse
 from grader.errors import NotPassedYet, UsageError
 from grader.history import History, Summary
 from grader.language import _
@@ -34,6 +35,7 @@ def hint_command(app: App, kata: str | None, debug: bool) -> None:
     further.
     """
     target = app.touched(kata, debug=debug)
+    refuse(app, target.kata)
     from grader.show.console import console  # noqa: PLC0415 - rich is for people
 
     show_hint(app, target, console())
@@ -124,6 +126,7 @@ def solution_command(app: App, kata: str | None, *, give_up: bool, diff: bool, d
     """Show the model answer to KATA, once you have passed it."""
     target = app.touched(kata, debug=debug)
     chosen = catalog.find(target.kata)
+    refuse(app, chosen.id)
     if target.debug:
         _show_planted(app, target, _comparable(app, target) if diff else None, give_up=give_up)
         return

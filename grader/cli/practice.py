@@ -8,6 +8,7 @@ import click
 
 from grader import catalog
 from grader.cli.base import App, KataCommand, examples
+from grader.cli.guard import minutes_left, running
 from grader.errors import UsageError
 from grader.history import History
 from grader.language import _
@@ -48,7 +49,9 @@ def home_command(app: App) -> None:
     asked = _questions(app)
     goal = app.ask(plan.goal, None, "")
     days = plan.laid_out(found.passed, found.today, goal.until) if goal else []
-    home(console(), found, found.agenda(asked), app.lang, goal=goal, days=days)
+    mock = running(app)
+    clock = minutes_left(mock) if mock else ""
+    home(console(), found, found.agenda(asked), app.lang, goal=goal, days=days, clock=clock)
 
 
 @click.command(

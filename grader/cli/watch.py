@@ -15,6 +15,7 @@ from grader.catalog import Kata
 from grader.cli.attempt import finished, graded, keep, page, record
 from grader.cli.base import App, KataCommand, Target, examples, kata_names
 from grader.cli.grading import one_device
+from grader.cli.guard import refuse
 from grader.client.broken import error_report, unreadable
 from grader.errors import BadAnswerFile, KataError, NoSuchFile, NotUtf8, UsageError
 from grader.history import Summary
@@ -91,6 +92,7 @@ def watch_command(
     a line for each cause.
     """
     target = app.touched(kata, debug=debug)
+    refuse(app, target.kata)
     with suppress(NotUtf8):  # a version like any other, which fails
         app.answer(target.name)
     app.remember_workspace()
@@ -337,6 +339,7 @@ class Watch:
 
         another: list[bool] = []
         try:
+            refuse(self._app, self._target.kata)
             hint = written(lambda screen: another.append(show_hint(self._app, self._target, screen)))
         except KataError as error:
             self._display.note(error.in_one_line())

@@ -22,9 +22,12 @@ DAYS_SHOWN = 14
 
 
 def home(
-    console: Console, found: Standing, agenda: Agenda, lang: str, *, goal: Goal | None, days: Sequence[Day]
+    console: Console, found: Standing, agenda: Agenda, lang: str, *, goal: Goal | None, days: Sequence[Day], clock: str
 ) -> None:
-    """Show where one stands: the course, what is current, what is due, and what to type."""
+    """Show where one stands: the course, what is current, what is due, and what to type.
+
+    ``clock`` is that of a mock interview that runs.
+    """
     total = len(catalog.katas())
     head = Text("kata", style="bold").append(f"  {bar(console, len(found.passed), total)} ", "")
     head.append(_("{passed} of {total} passed").format(passed=len(found.passed), total=total), "")
@@ -44,6 +47,9 @@ def home(
     if (row := found.days_in_a_row()) > 1:
         rows.append((_("in a row"), plural("{count} day", "{count} days", row).format(count=row)))
     table(console, rows)
+    if clock:
+        next_step(console, _("`kata mock` goes on with the interview: {clock}.").format(clock=clock))
+        return
     for sentence in then(found, agenda):
         next_step(console, sentence)
 

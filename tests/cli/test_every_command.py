@@ -15,6 +15,7 @@ WITHOUT_ANYTHING = dict.fromkeys(COMMANDS, 2) | {
     "prompts": 0,
     "review": 0,
     "talk": 0,
+    "mock": 0,
     "list": 0,
     "status": 0,
     "doctor": 0,
