@@ -130,7 +130,7 @@ def solution_command(app: App, kata: str | None, *, give_up: bool, diff: bool, d
     if target.debug:
         _show_planted(app, target, _comparable(app, target) if diff else None, give_up=give_up)
         return
-    from grader.show.console import console, difference, heading, python  # noqa: PLC0415 - rich is for people
+    from grader.show.console import console, difference, heading, python, say  # noqa: PLC0415 - rich is for people
 
     passed = _is_passed(app, target)
     if not passed and not give_up:
@@ -143,8 +143,11 @@ def solution_command(app: App, kata: str | None, *, give_up: bool, diff: bool, d
     )
     screen = console()
     if diff:
-        path = shown(app.workspace.path(target.name))
-        difference(screen, answer, chosen.reference(app.lang), (path, _("solution")))
+        from grader.practice.compare import comparable  # noqa: PLC0415 - for this alone
+
+        names = shown(app.workspace.path(target.name)), _("solution")
+        difference(screen, *comparable(answer, chosen.reference()), names)
+        say(screen, _("Compared without comments, docstrings and annotations; your names as in the solution."))
         return
     if screen.is_terminal:  # in a pipe it is a file
         heading(screen, target.typed)

@@ -73,7 +73,7 @@ def difference(target: Console, before: str, after: str, names: tuple[str, str])
 
     changes = list(unified_diff(before.splitlines(), after.splitlines(), *names, lineterm=""))
     if not changes:
-        say(target, _("The two files are the same."))
+        say(target, _("The two do the same, word for word."))
     styles = {"+": "green", "-": "red", "@": "magenta"}
     for line in changes:
         style = "bold" if line.startswith(("+++ ", "--- ")) else styles.get(line[:1], "")

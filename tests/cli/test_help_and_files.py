@@ -66,6 +66,8 @@ def test_the_difference_to_the_solution(tool):
     assert lines[:2] == ["--- workspace/second.py", "+++ solution"]
     assert "-    return 41" in lines
     assert "+    return 42" in lines
+    tool.answer('"""Mine."""\n\n\ndef second() -> int:\n    """Return it."""\n    return 42  # it\n')
+    assert "The two do the same" in tool("solution", "second", "--give-up", "--diff").stdout
 
 
 def test_reset_keeps_the_file(tool):
