@@ -4,6 +4,8 @@ Each is held against an independent count in tests/practice/test_quiz.py: a real
 FLOPs, the bytes of tensors.
 """
 
+import ast
+import operator
 import random
 import re
 from collections.abc import Callable
@@ -21,6 +23,12 @@ _PREFIXES: Final = {"": 0, "k": 1, "m": 2, "g": 3, "b": 3, "t": 4}
 _NUMBER: Final = re.compile(
     r"([0-9][0-9_, ]*(?:\.[0-9]+)?|\.[0-9]+)(?:e\+?([0-9]+))? *([kmgbt]?)(i?)(?:b|bytes?|flops?)?"
 )
+_LONGEST: Final = 200
+_LARGEST_POWER: Final = 64
+_OPERATIONS: Final[dict[type[ast.operator], Callable[[float, float], float]]] = {
+    **{ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul},
+    **{ast.Div: operator.truediv, ast.Pow: operator.pow},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +86,35 @@ def written(number: float) -> str:
 
 
 def readings(answer: str) -> list[float]:
-    """Return what an answer may mean: `2.36M`, `512 KiB`, `2,362,368`, `2.4e6`; K may be 1000 or 1024."""
+    """Return what an answer may mean: `2.36M`, `512 KiB`, `2,362,368`, `4 * 768 * 768`; K may be 1000 or 1024."""
     found = _NUMBER.fullmatch(answer.strip().lower())
     if not found:
-        return []
+        return _computed(answer)
     digits, exponent, prefix, binary = found.groups()
     value = float(re.sub("[_, ]", "", digits)) * 10.0 ** int(exponent or 0)
     power = _PREFIXES[prefix]
     powers = {1024.0**power} if binary else {1000.0**power, 1024.0**power}
     return [value * factor for factor in sorted(powers)]
+
+
+def _computed(answer: str) -> list[float]:
+    """Return what a calculation of plain numbers gives, nothing where it is none."""
+    text = answer.strip().replace("·", "*").replace("\N{MULTIPLICATION SIGN}", "*").replace("^", "**")
+    try:
+        return [_value(ast.parse(text, mode="eval").body)] if len(text) <= _LONGEST else []
+    except (SyntaxError, ValueError, ArithmeticError, RecursionError):
+        return []
+
+
+def _value(node: ast.expr) -> float:
+    """Compute an expression. Raises ValueError where it has anything in it but numbers."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+        return float(node.value)
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
+        left, right = _value(node.left), _value(node.right)
+        if not (isinstance(node.op, ast.Pow) and (abs(right) > _LARGEST_POWER or left <= 0)):
+            return _OPERATIONS[type(node.op)](left, right)
+    raise ValueError(ast.dump(node))
 
 
 def _of(draw: random.Random, *values: int) -> int:
