@@ -32,6 +32,14 @@ class Form:
     points: int
     explain: bool
     exit_zero: bool
+    html: Path | None
+
+    def keep(self, report: Report, source: str, *, whole: bool) -> None:
+        """Write the page to keep, where one is wanted. Raises WorkspaceError."""
+        if self.html is not None:
+            from grader.show.html import page  # noqa: PLC0415 - rich is for people
+
+            place(self.html, page(report, source, whole=whole))
 
     def write(self, graded: Sequence[tuple[Report, str]]) -> None:
         """Write reports and the sources they are about. Raises UsageError and WorkspaceError."""
@@ -47,7 +55,7 @@ class Form:
             click.echo(text, nl=False)
             sys.stdout.flush()
         else:
-            _place(self.output, text)
+            place(self.output, text)
             for report, _source in graded:
                 passed, total = (sum(one[key] for one in report["families"].values()) for key in ("passed", "total"))
                 sentence = _("{file}: {passed} of {total} cases pass; written to {output}.")
@@ -99,6 +107,11 @@ def format_options(command: F) -> F:
             help="What a pass is worth in a marking system: 10 unless you say so.",
         ),
         click.option("--explain", is_flag=True, help="Name the mistakes in a form for a class, too."),
+        click.option(
+            "--html",
+            type=click.Path(path_type=Path, dir_okay=False),
+            help="Write the verdict as a page of its own, too.",
+        ),
         click.option("--exit-zero", is_flag=True, help="End with 0 where the answer failed, too."),
     )
     for option in reversed(options):
@@ -107,23 +120,32 @@ def format_options(command: F) -> F:
 
 
 def form_of(
-    *, name: str | None, output: Path | None, points: int | None, explain: bool, exit_zero: bool, as_json: bool
+    *,
+    name: str | None,
+    output: Path | None,
+    points: int | None,
+    explain: bool,
+    exit_zero: bool,
+    html: Path | None,
+    as_json: bool,
 ) -> Form:
     """Return the form that was asked for. Raises click's error for options that go with another one."""
     if not name and (output or points or explain):
         raise click.UsageError(_("--output, --points and --explain go with --format."))
     if name and as_json:
         raise click.UsageError(_("--json and --format are two ways to print the same."))
-    return Form(name or "", output, points or POINTS, explain, exit_zero)
+    return Form(name or "", output, points or POINTS, explain, exit_zero, html)
 
 
 def refuse_many(form: Form) -> None:
     """Raise UsageError for a form that is about one answer."""
     if form.name in OF_ONE:
         raise UsageError(_("--format {name} is about one answer.").format(name=form.name))
+    if form.html is not None:
+        raise UsageError(_("--html is about one answer."))
 
 
-def _place(path: Path, text: str) -> None:
+def place(path: Path, text: str) -> None:
     """Write a file whole, in place of one that is there."""
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.new")
     try:

@@ -115,12 +115,14 @@ def grade_command(
     if form.name and path and not own and (unread := _refused(app, target, path)):
         # In a class what was handed in, or was not, is what is marked.
         form.write([(unread, "")])
+        form.keep(unread, "", whole=not case)
         context.exit(0 if form.exit_zero else UsageError.exit_code)
     source, report = _grade(app, target, path, asked, own=own, named=bool(kata or path or debug))
     report, planted = finished(app, target, report, whole=own and not case)
+    text = source if isinstance(source, str) else ""
     try:
         if form.name:
-            form.write([(report, source if isinstance(source, str) else "")])
+            form.write([(report, text)])
         elif as_json:
             click.echo(json.dumps(report, indent=2))
             sys.stdout.flush()
@@ -129,6 +131,7 @@ def grade_command(
 
             drawn = page(app, target.name, report, planted, whole=not case, own=own)
             (drawn.whole if full else drawn)(console())
+        form.keep(report, text, whole=not case)
     finally:
         # After the verdict, which must not wait for a disk; also when nobody reads it to its end (`| head`).
         if own:

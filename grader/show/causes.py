@@ -83,7 +83,7 @@ def _cause(
     evidence = cause["evidence"]
     case = cases.get(evidence["case"], {})
     console.print()
-    _title(console, _title_of(cause, case), cause["where"], case.get("family", "") if cause["id"] == "seen" else "")
+    _title(console, title_of(cause, case), cause["where"], case.get("family", "") if cause["id"] == "seen" else "")
     if cause["code"]:
         paragraph(console, f"> {clean(cause['code']).strip()}", "cyan", most=1)
     if not brief and cause["id"] == "seen":
@@ -95,7 +95,7 @@ def _cause(
     if brief and (cause["explain"] or evidence["steps"]):
         return
     if not brief:
-        paragraph(console, _where_seen(cause, case), "dim", most=1)
+        paragraph(console, where_seen(cause, case), "dim", most=1)
         paragraph(console, evidence["call"], "dim", most=most["call"])
     paragraph(console, evidence["message"], most=most["message"])
     paragraph(console, case.get("only", ""), "bold", most=most["call"])
@@ -103,7 +103,8 @@ def _cause(
         paragraph(console, fact, "bold", most=most["call"])
 
 
-def _title_of(cause: Cause, case: Case) -> str:
+def title_of(cause: Cause, case: Case) -> str:
+    """Return what a cause is called: by the mistake, else by the case that shows it."""
     return clean(cause["title"] or case.get("title", "") or cause["evidence"]["case"])
 
 
@@ -120,7 +121,7 @@ def _title(console: Console, title: str, where: str, family: str) -> None:
         paragraph(console, where, "cyan")
 
 
-def _where_seen(cause: Cause, case: Case) -> str:
+def where_seen(cause: Cause, case: Case) -> str:
     """Say in which cases it shows."""
     others = len(cause["cases"]) - 1
     if cause["id"] == "seen" and not others:
@@ -138,7 +139,7 @@ def _beside(console: Console, cause: Cause, cases: dict[str, Case]) -> None:
     """Name a cause in one line."""
     case = cases.get(cause["evidence"]["case"], {})
     count = len(cause["cases"])
-    line = Text.assemble(("✗ ", "red"), _title_of(cause, case))
+    line = Text.assemble(("✗ ", "red"), title_of(cause, case))
     if cause["where"]:
         line.append(f"  {clean(cause['where'])}", "cyan")
     if count > 1:

@@ -80,7 +80,7 @@ def _error(console: Console, report: Report) -> None:
 
 def _passed(console: Console, report: Report, *, whole: bool, then: str, own: bool) -> None:
     console.print(Text.assemble(("✓ ", "bold green"), (head(report, whole=whole), "bold")))
-    families = " · ".join(f"{name} {_fraction(_of(report, name))}" for name in report["families"])
+    families = " · ".join(f"{name} {fraction(_of(report, name))}" for name in report["families"])
     indented(console, Text(families, style="dim"), 2)
     for reason in skipped(report["cases"]):
         indented(console, Text(reason, style="yellow"), 2)
@@ -136,7 +136,7 @@ def _families(report: Report, width: int) -> list[Text]:
             mark, style = "✗", "red"
         elif counts["passed"] < counts["total"]:
             mark, style = "○", "yellow"
-        count = "" if mark == "✓" else f" {_fraction(cases)}"
+        count = "" if mark == "✓" else f" {fraction(cases)}"
         item = Text.assemble((f"{mark} ", style), f"{clean(name)}{count}")
         if found[-1] and len(found[-1]) + 2 + len(item) > width:
             found.append(Text())
@@ -183,7 +183,8 @@ def skipped(cases: Iterable[Case]) -> list[str]:
     return [_("{count} skipped: {reason}").format(count=count, reason=reason) for reason, count in reasons.items()]
 
 
-def _fraction(cases: list[Case]) -> str:
+def fraction(cases: list[Case]) -> str:
+    """Return how many cases passed, of those that somebody needed."""
     passed = sum(case["outcome"] == "passed" for case in cases)
     return f"{passed}/{sum(map(_was_wanted, cases))}"
 

@@ -102,3 +102,16 @@ def test_wrong_use(tool, options, said):
     tool.answer("pass")
     result = tool("grade", "second", *options, code=3 if "nowhere/x.xml" in options else 2)
     assert said in " ".join(result.stderr.split())
+
+
+def test_a_page_to_keep(tool):
+    """--html writes the page beside what is shown, also of a failure; many answers have no single page."""
+    tool.answer("fail\n<b>\n")
+    shown = tool("grade", "second", "--html", "verdict.html", code=1).stdout
+    assert "second: 1 of 3 cases pass" in shown
+    text = (tool.folder / "verdict.html").read_text()
+    assert "mask over heads" in text
+    assert "&lt;b&gt;" in text
+    assert "is about one answer" in tool("grade", "--all", "--html", "verdict.html", code=2).stderr
+    tool("--lang", "zh", "grade", "second", "--html", "verdict.html", code=1)
+    assert '<html lang="zh-Hans">' in (tool.folder / "verdict.html").read_text()
