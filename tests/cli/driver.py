@@ -309,7 +309,11 @@ class Session:
         self._running.remove(cancelled)
         found = report(cases, kata=request.kata, file=request.filename, seed=request.seed or 17)
         if found["verdict"] == "failed":
-            found |= {"causes": [CAUSE], "mistakes": [MISTAKE], "repro": "print('the failing call')\n"}
+            found |= {
+                "causes": [CAUSE] if "cause" in request.source else [],
+                "mistakes": [MISTAKE],
+                "repro": "print('the failing call')\n",
+            }
         return found
 
     def probe(self, lang: str = "en") -> dict[str, Any]:

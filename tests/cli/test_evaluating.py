@@ -30,7 +30,7 @@ def test_prompts_are_lines_in_the_reader_s_language(tool):
 
 def test_samples_are_graded_and_summed_up(tool):
     """A line each, equal texts graded once; the summary has each task and pass@k."""
-    name = samples(tool, "pass", "fail", "```python\npass\n```", "pass", "fail 2")
+    name = samples(tool, "pass", "fail: cause", "```python\npass\n```", "pass", "fail 2")
     tool.driver.GRADED.clear()
     page = tool("eval", name, "-o", "out.jsonl", "--trust", "--k", "1,5,9").stdout
     found = rows(tool)

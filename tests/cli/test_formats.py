@@ -8,7 +8,7 @@ import pytest
 
 def test_lines_are_what_an_editor_reads(tool):
     """One line a cause, with the path as it was typed; a pass has none."""
-    path = tool.answer("fail\n    then this\n")
+    path = tool.answer("fail: cause\n    then this\n")
     assert tool("grade", "second", "--format", "lines", code=1).stdout == (
         "workspace/second.py:2:5: error: mask over heads [mask-over-heads]\n"
     )
@@ -26,7 +26,7 @@ def test_the_workspace_s_own_is_an_attempt(tool):
 
 def test_a_file_instead_of_standard_output(tool):
     """The file is whole or not there; standard output has one line, which names no mistake."""
-    tool.answer("fail")
+    tool.answer("fail: cause")
     page = tool("grade", "second", "--format", "gradescope", "--output", "results.json", "--exit-zero").stdout
     assert page == "workspace/second.py: 1 of 3 cases pass; written to results.json.\n"
     text = (tool.folder / "results.json").read_text()
@@ -71,7 +71,7 @@ def test_what_was_not_handed_in_has_failed(tool):
 
 def test_many_answers_are_suites(tool):
     """In the order in which they were given; a form for one answer is refused."""
-    for name, text in (("b", "fail"), ("a", "pass"), ("c", "error")):
+    for name, text in (("b", "fail: cause"), ("a", "pass"), ("c", "error")):
         (tool.folder / name).mkdir()
         (tool.folder / name / "second.py").write_text(text)
     files = [word for name in "bac" for word in ("--file", f"{name}/second.py")]
@@ -106,7 +106,7 @@ def test_wrong_use(tool, options, said):
 
 def test_a_page_to_keep(tool):
     """--html writes the page beside what is shown, also of a failure; many answers have no single page."""
-    tool.answer("fail\n<b>\n")
+    tool.answer("fail: cause\n<b>\n")
     shown = tool("grade", "second", "--html", "verdict.html", code=1).stdout
     assert "second: 1 of 3 cases pass" in shown
     text = (tool.folder / "verdict.html").read_text()

@@ -79,8 +79,7 @@ def test_json_is_the_report_and_nothing_else(tool):
     tool.answer("fail")
     result = tool("grade", "second", "--json", "--seed", "5", code=1)
     document = json.loads(result.stdout)
-    why = {"mistakes": [tool.driver.MISTAKE], "causes": [tool.driver.CAUSE]}
-    expected = tool.driver.report(tool.driver.FAILING, seed=5, **why)
+    expected = tool.driver.report(tool.driver.FAILING, seed=5, mistakes=[tool.driver.MISTAKE])
     assert document == expected | {"repro": "print('the failing call')\n"}
     assert result.stderr == ""
     with sqlite3.connect(tool.home / "history.db") as db:

@@ -34,7 +34,7 @@ def problems(found, text):
 def test_the_problem_matcher_reads_a_grading(tool):
     """Its expression finds file, line, column, severity, message and name in what the task prints."""
     tool("init", "--vscode")
-    tool.answer("fail\n    then\n")
+    tool.answer("fail: cause\n    then\n")
     output = tool("grade", str(tool.workspace / "second.py"), "--format", "lines", code=1).stdout
     assert problems(matcher(tool, "kata: grade this file"), output) == [
         {
@@ -55,7 +55,7 @@ def test_the_background_matcher_reads_a_watch(tool, terminal, lang):
     tool("init", "--vscode")
     found = matcher(tool, "kata: watch this file")
     begins, ends = (re.compile(found["background"][key]) for key in ("beginsPattern", "endsPattern"))
-    path = tool.answer("fail\n")
+    path = tool.answer("fail: cause\n")
     watch = terminal(
         tool.process, "--lang", lang, "watch", str(path), "--format", "lines", environment={"LC_ALL": "C.UTF-8"}
     )

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from grader import language
-from grader.show.html import POLICY, STYLE, page
+from grader.formats.markup import POLICY, STYLE
+from grader.show.html import page
 from tests.formats.made import BROKEN, EVERY, FAILED, NASTY, NASTY_ONE, PASSED, SOURCE
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}

@@ -1,0 +1,114 @@
+"""Pieces of a page of HTML that loads and runs nothing. What goes into them is text: it is cleaned and escaped here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from html import escape
+from typing import Final
+
+from grader.text import clean
+
+MOST_TEXT: Final = 20_000
+POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+STYLE: Final = """
+:root { color-scheme: light dark; --ink: #1c1f24; --dim: #5a616b; --paper: #fff; --card: #f4f5f7; --edge: #d5d9df;
+  --good: #1a6b34; --bad: #b3261e; --warn: #7a5200; --code: #0b5394; --mark: #fff0c2; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --dim: #a4abb5; --paper: #16181c; --card: #20242a;
+  --edge: #3a4049; --good: #7bd88f; --bad: #ff8a80; --warn: #f0c060; --code: #8ab8f0; --mark: #4a3d10; } }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
+main { max-width: 52rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin: 0 0 .3rem; }
+p { margin: .3rem 0; }
+.passed { color: var(--good); } .failed { color: var(--bad); } .error, .warn { color: var(--warn); }
+.dim { color: var(--dim); } .where { color: var(--code); font-family: ui-monospace, monospace; }
+.push { font-weight: 600; }
+ul.families { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; padding: 0; list-style: none; }
+section { background: var(--card); border: 1px solid var(--edge); border-radius: .4rem; padding: .8rem;
+  margin: .8rem 0; }
+pre { background: var(--card); border: 1px solid var(--edge); border-radius: .3rem; padding: .5rem; margin: .4rem 0;
+  font: .85rem/1.45 ui-monospace, monospace; overflow-x: auto; overflow-wrap: normal; }
+section pre { background: var(--paper); }
+mark { background: var(--mark); color: inherit; }
+summary { cursor: pointer; padding: .3rem 0; }
+"""
+
+
+def document(lang: str, title: str, body: Iterable[str]) -> str:
+    """Return a whole page; ``body`` are pieces."""
+    return f"""<!doctype html>
+<html lang="{text(lang)}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<title>{text(title)}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<main>
+{together(body)}
+</main>
+</body>
+</html>
+"""
+
+
+def heading(mark: str, sentence: str, style: str) -> str:
+    """Return the head of a page; the mark is for eyes."""
+    return f'<h1 class="{style}"><span aria-hidden="true">{text(mark)}</span> {text(sentence)}</h1>'
+
+
+def paragraph(sentence: str, style: str = "") -> str:
+    """Return a paragraph, nothing for an empty one."""
+    kind = f' class="{style}"' if style else ""
+    return f"<p{kind}>{text(sentence)}</p>" if sentence.strip() else ""
+
+
+def block(code: str) -> str:
+    """Return code or output as it is, nothing for an empty one."""
+    return f"<pre>{text(code)}</pre>" if code.strip() else ""
+
+
+def counts(items: Iterable[tuple[str, str, str, str]]) -> str:
+    """Return a list of names with a mark, its style and a number."""
+    shown = [
+        f'<li><span class="{style}">{mark}</span> {text(name)} <span class="dim">{text(count)}</span></li>'
+        for mark, style, name, count in items
+    ]
+    return f'<ul class="families">{"".join(shown)}</ul>' if shown else ""
+
+
+def section(title: str, pieces: Iterable[str]) -> str:
+    """Return a card with a title."""
+    return f"<section>\n<h2>{text(title)}</h2>\n{together(pieces)}\n</section>"
+
+
+def entry(family: str, title: str, where: str) -> str:
+    """Return a line about a case."""
+    place = f' <span class="where">{text(where)}</span>' if where else ""
+    return f'<p><span class="failed">{text(family)}</span> {text(title)}{place}</p>'
+
+
+def folded(title: str, pieces: Iterable[str]) -> str:
+    """Return what is unfolded by a click."""
+    return f"<details>\n<summary>{text(title)}</summary>\n{together(pieces)}\n</details>"
+
+
+def numbered(source: str, marked: Collection[int]) -> str:
+    """Return a file with the numbers of its lines, some of them marked."""
+    lines = []
+    for number, line in enumerate(source.splitlines(), 1):
+        shown = f"{number:4}  {text(line)}"
+        lines.append(f"<mark>{shown}</mark>" if number in marked else shown)
+    return "<pre>" + "\n".join(lines) + "</pre>"
+
+
+def together(pieces: Iterable[str]) -> str:
+    """Return pieces below each other."""
+    return "\n".join(filter(None, pieces))
+
+
+def text(sentence: str) -> str:
+    """Return a text that no browser reads as anything else."""
+    return escape(clean(sentence, MOST_TEXT))
