@@ -105,10 +105,12 @@ def today(console: Console, found: Standing, agenda: Agenda, lang: str, *, quest
         head.append(_(" · about {minutes} min").format(minutes=agenda.minutes), "")
     say(console, head)
     katas = catalog.katas()
+    names = [card.id for card in agenda.reviews] + ([agenda.new.id] if agenda.new else [])
+    wide = max(map(len, names), default=0)
     rows = [
         (
             _("review"),
-            f"{card.id}  {_('{count} min').format(count=katas[card.id].minutes)}  {since(found.today, card.day)}",
+            f"{card.id:{wide}}  {_('{count} min').format(count=katas[card.id].minutes)}  {since(found.today, card.day)}",
         )
         for card in agenda.reviews
     ]
@@ -121,7 +123,7 @@ def today(console: Console, found: Standing, agenda: Agenda, lang: str, *, quest
         rows.append(
             (
                 word,
-                f"{agenda.new.id}  {_('{count} min').format(count=agenda.new.minutes)}  {agenda.new.title[lang]}",
+                f"{agenda.new.id:{wide}}  {_('{count} min').format(count=agenda.new.minutes)}  {agenda.new.title[lang]}",
             )
         )
     rows += [(_("talk") if number == 0 else "", text) for number, text in enumerate(questions)]
@@ -186,7 +188,7 @@ def tracks(console: Console, passed: set[str], lang: str) -> None:
 def bar(console: Console, done: int, total: int) -> str:
     """Return a bar as long as the share of what is done."""
     whole = BAR if console.width >= MEDIUM else BAR // 2
-    filled = whole * done // total if total else 0
+    filled = max(whole * done // total, min(done, 1)) if total else 0
     return "█" * filled + "░" * (whole - filled)
 
 
