@@ -11,6 +11,7 @@ from grader.catalog import KINDS, Kata, beside, kata_of, typed
 from grader.history import Attempt, Summary
 from grader.language import _, plural
 from grader.practice.rounds import Work
+from grader.show.colours import NOTE
 from grader.show.console import heading, next_step
 from grader.show.course import MEDIUM, WIDE, debug_state, mark
 from grader.show.practice import tracks
@@ -141,7 +142,7 @@ def _outcome(attempt: Attempt) -> Text:
         return Text("✓ ", style="green").append(_("passed") if attempt.whole else _("passed in part"))
     if attempt.verdict == "failed":
         return Text("✗ ", style="red").append(_("failed"))
-    return Text("! ", style="yellow").append(_("the grader failed"))
+    return Text("! ", style=NOTE).append(_("the grader failed"))
 
 
 def _cases(attempt: Attempt) -> str:

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.language import _, plural
+from grader.show.colours import PLACE
 from grader.show.paragraphs import first_line, indented, paragraph
 from grader.text import clean
 
@@ -85,7 +86,7 @@ def _cause(
     console.print()
     _title(console, title_of(cause, case), cause["where"], case.get("family", "") if cause["id"] == "seen" else "")
     if cause["code"]:
-        paragraph(console, f"> {clean(cause['code']).strip()}", "cyan", most=1)
+        paragraph(console, f"> {clean(cause['code']).strip()}", PLACE, most=1)
     if not brief and cause["id"] == "seen":
         paragraph(console, case.get("about", ""), "dim", most=most["call"])
     paragraph(console, cause["explain"], "bold", most=most["explain"])
@@ -118,7 +119,7 @@ def _title(console: Console, title: str, where: str, family: str) -> None:
         console.print(line)
     else:
         console.print(head)
-        paragraph(console, where, "cyan")
+        paragraph(console, where, PLACE)
 
 
 def where_seen(cause: Cause, case: Case) -> str:
@@ -141,7 +142,7 @@ def _beside(console: Console, cause: Cause, cases: dict[str, Case]) -> None:
     count = len(cause["cases"])
     line = Text.assemble(("✗ ", "red"), title_of(cause, case))
     if cause["where"]:
-        line.append(f"  {clean(cause['where'])}", "cyan")
+        line.append(f"  {clean(cause['where'])}", PLACE)
     if count > 1:
         line.append(" · " + plural("{count} case", "{count} cases", count).format(count=count), "dim")
     if cause["id"] == "seen":
@@ -156,7 +157,7 @@ def _every(console: Console, report: Report) -> None:
         if case["outcome"] in FAILURES:
             line = Text.assemble(("✗ ", "red"), (clean(case["family"]), "red"), "  ", clean(case["title"]))
             if case["where"]:
-                line.append(f"  {clean(case['where'])}", "cyan")
+                line.append(f"  {clean(case['where'])}", PLACE)
             indented(console, line, 0)
             paragraph(console, case["message"], "dim")
 

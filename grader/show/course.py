@@ -9,6 +9,7 @@ from rich.text import Text
 from grader.catalog import TRACKS, Kata, debug_round
 from grader.history import Summary
 from grader.language import _
+from grader.show.colours import NOTE
 from grader.show.console import next_step
 
 WIDE = 76
@@ -81,7 +82,7 @@ def mark(summary: Summary, *, here: bool) -> Text:
     pointer = Text("▸" if here else " ", style="magenta")
     if summary.passed:
         return pointer.append("✓", "green")
-    return pointer.append("○" if summary.attempts else " ", "yellow")
+    return pointer.append("○" if summary.attempts else " ", NOTE)
 
 
 def _for_titles(width: int, names: int) -> int:

@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.language import _
+from grader.show.colours import NOTE
 from grader.text import clean
 
 
@@ -94,7 +95,7 @@ def _grading(console: Console, probe: dict[str, Any]) -> None:
 
 
 def _line(console: Console, mark: str, sentence: str) -> None:
-    styles = {"✓": "green", "○": "yellow", "✗": "red"}
+    styles = {"✓": "green", "○": NOTE, "✗": "red"}
     line = Table.grid(padding=(0, 1))
     line.add_row("", Text(mark, style=styles[mark]), sentence)
     console.print(line)

@@ -7,6 +7,7 @@ from rich.text import Text
 
 from grader.evaluation.score import Estimate, Tally, pass_at
 from grader.language import _, plural
+from grader.show.colours import NOTE
 from grader.show.console import console, say
 from grader.text import clean
 
@@ -33,7 +34,7 @@ def summary(tallies: Mapping[str, Tally], estimates: Sequence[Estimate]) -> None
             "The grader itself failed on {count} samples, which count nowhere; --resume grades them again.",
             missing,
         )
-        say(screen, Text(sentence.format(count=missing), style="yellow"))
+        say(screen, Text(sentence.format(count=missing), style=NOTE))
 
 
 def _line(one: Estimate) -> str:

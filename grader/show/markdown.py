@@ -39,6 +39,7 @@ STYLES: Final = Theme(
         "markdown.item.bullet": "bold",
         "markdown.item.number": "bold",
         "markdown.link": "underline",
+        "markdown.link_url": "underline",
         "markdown.hr": "dim",
         "markdown.h2": "bold",
         "markdown.table.border": "dim",

@@ -6,10 +6,11 @@ from rich.text import Text
 
 from grader.language import _
 from grader.show.causes import FAILURES
+from grader.show.colours import NOTE
 from grader.show.verdict import head, skipped
 from grader.text import clean
 
-MARKS = {"passed": ("✓ ", "bold green"), "failed": ("✗ ", "bold red"), "error": ("! ", "bold yellow")}
+MARKS = {"passed": ("✓ ", "bold green"), "failed": ("✗ ", "bold red"), "error": ("! ", f"bold {NOTE}")}
 Report = dict[str, Any]
 
 

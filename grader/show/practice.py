@@ -110,7 +110,7 @@ def today(console: Console, found: Standing, agenda: Agenda, lang: str, *, quest
     rows = [
         (
             _("review"),
-            f"{card.id:{wide}}  {_('{count} min').format(count=katas[card.id].minutes)}  {since(found.today, card.day)}",
+            "  ".join((f"{card.id:{wide}}", _minutes(katas[card.id].minutes), since(found.today, card.day))),
         )
         for card in agenda.reviews
     ]
@@ -123,7 +123,7 @@ def today(console: Console, found: Standing, agenda: Agenda, lang: str, *, quest
         rows.append(
             (
                 word,
-                f"{agenda.new.id:{wide}}  {_('{count} min').format(count=agenda.new.minutes)}  {agenda.new.title[lang]}",
+                "  ".join((f"{agenda.new.id:{wide}}", _minutes(agenda.new.minutes), agenda.new.title[lang])),
             )
         )
     rows += [(_("talk") if number == 0 else "", text) for number, text in enumerate(questions)]
@@ -144,7 +144,7 @@ def planned(console: Console, found: Standing, goal: Goal, days: Sequence[Day]) 
     rows = [
         (
             name,
-            f"{_('{count} min').format(count=day.minutes):>7}  {' '.join(kata.id for kata in day.katas)}",
+            f"{_minutes(day.minutes):>7}  {' '.join(kata.id for kata in day.katas)}",
         )
         for name, day in names[:DAYS_SHOWN]
     ]
@@ -154,6 +154,10 @@ def planned(console: Console, found: Standing, goal: Goal, days: Sequence[Day]) 
     if most := max((day.minutes for day in days), default=0):
         say(console, _("A day has at most {minutes} min of new katas; reviews come on top.").format(minutes=most))
     next_step(console, _("`kata today` shows what is next."))
+
+
+def _minutes(count: int) -> str:
+    return _("{count} min").format(count=count)
 
 
 def table(console: Console, rows: Sequence[tuple[str, str]]) -> None:

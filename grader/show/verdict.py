@@ -10,6 +10,7 @@ from grader.catalog import debug_round, typed
 from grader.language import _, plural
 from grader.show import causes
 from grader.show.causes import FAILURES
+from grader.show.colours import NOTE
 from grader.show.console import next_step, say
 from grader.show.paragraphs import first_line, indented, output, paragraph
 from grader.text import clean
@@ -72,7 +73,7 @@ def head(report: Report, *, whole: bool = True) -> str:
 
 
 def _error(console: Console, report: Report) -> None:
-    console.print(Text.assemble(("! ", "bold yellow"), (head(report), "bold")))
+    console.print(Text.assemble(("! ", f"bold {NOTE}"), (head(report), "bold")))
     paragraph(console, _("The grader itself failed, not your answer."))
     paragraph(console, report["message"])
     console.print(_("Your file is as it was."))
@@ -83,7 +84,7 @@ def _passed(console: Console, report: Report, *, whole: bool, then: str, own: bo
     families = " · ".join(f"{name} {fraction(_of(report, name))}" for name in report["families"])
     indented(console, Text(families, style="dim"), 2)
     for reason in skipped(report["cases"]):
-        indented(console, Text(reason, style="yellow"), 2)
+        indented(console, Text(reason, style=NOTE), 2)
     _printed(console, report, MAX_PRINTED_LINES)
     _footer(console, report)
     if not own:
@@ -94,7 +95,7 @@ def _passed(console: Console, report: Report, *, whole: bool, then: str, own: bo
 
 def _not_recorded(console: Console, report: Report) -> None:
     sentence = _("Graded, not recorded: {file} is not in your workspace.")
-    say(console, Text(sentence.format(file=clean(report["file"])), style="yellow"))
+    say(console, Text(sentence.format(file=clean(report["file"])), style=NOTE))
 
 
 def _failed(console: Console, report: Report, *, own: bool, full: bool) -> None:
@@ -112,7 +113,7 @@ def _failed(console: Console, report: Report, *, own: bool, full: bool) -> None:
         for line in _families(report, console.width - 2):
             console.print(Text("  ") + line)
         for reason in skipped(report["cases"])[: None if full else MAX_REASONS]:
-            indented(console, Text(reason, style="yellow"), 2, most=0 if full else 1)
+            indented(console, Text(reason, style=NOTE), 2, most=0 if full else 1)
         causes.show(console, report, full=full)
     _printed(console, report, MAX_PRINTED_LINES if full else MAX_PRINTED_BESIDE)
     _footer(console, report)
@@ -135,7 +136,7 @@ def _families(report: Report, width: int) -> list[Text]:
         if any(case["outcome"] in FAILURES for case in cases):
             mark, style = "✗", "red"
         elif counts["passed"] < counts["total"]:
-            mark, style = "○", "yellow"
+            mark, style = "○", NOTE
         count = "" if mark == "✓" else f" {fraction(cases)}"
         item = Text.assemble((f"{mark} ", style), f"{clean(name)}{count}")
         if found[-1] and len(found[-1]) + 2 + len(item) > width:
@@ -170,7 +171,7 @@ def _footer(console: Console, report: Report) -> None:
     if report["sandbox_gaps"]:
         gaps = _("; ").join(clean(gap) for gap in report["sandbox_gaps"])
         sentence = _("The sandbox is not complete on this machine ({gaps}); `kata doctor` explains.")
-        console.print(Text(sentence.format(gaps=gaps), style="yellow"))
+        console.print(Text(sentence.format(gaps=gaps), style=NOTE))
 
 
 def skipped(cases: Iterable[Case]) -> list[str]:

@@ -10,6 +10,7 @@ from rich.console import Console, ConsoleDimensions
 from rich.text import Text
 
 from grader.language import _
+from grader.show.colours import NOTE, PLACE
 from grader.show.console import console
 from grader.show.outcome import outcome
 from grader.show.progress import training
@@ -224,14 +225,14 @@ class Live:
         return self._folded[1]
 
     def _head(self, target: Console) -> None:
-        line = Text.assemble((self._name, "bold"), " · ", (self._status, "cyan"))
+        line = Text.assemble((self._name, "bold"), " · ", (self._status, PLACE))
         if target.width > cells(line.plain) + len(self._path):
             line.append(f" · {self._path}", "dim")
         target.print(line, no_wrap=True, overflow="ellipsis")
 
     def _foot(self, target: Console) -> None:
         for sentence in self._notes:
-            target.print(Text(sentence, "yellow"))
+            target.print(Text(sentence, NOTE))
         keys = [*self._keys, ("q", _("quit"))] if self._keys else []
         line = " · ".join(f"{key} {word}" for key, word in keys)
         if cells(line) > target.width:

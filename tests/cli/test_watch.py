@@ -296,7 +296,7 @@ def test_no_colour_on_request(tool, watch):
     terminal = watch(environment={"NO_COLOR": "1"})
     terminal.until("q quit")
     assert "\x1b[1;31m" not in terminal.log
-    assert "\x1b[36m" not in terminal.log
+    assert "\x1b[35m" not in terminal.log
 
 
 def test_a_pipe_gets_a_line_for_each_verdict(tool):

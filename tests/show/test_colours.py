@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -12,8 +13,11 @@ from grader.show.code import coloured
 from grader.show.console import difference, python
 from grader.show.markdown import print_page
 
+ROOT = Path(__file__).resolve().parents[2]
 CODES = re.compile(r"\x1b\[([\d;]*)m")
 BRIGHT = range(90, 98)
+WEAK = {30, 33, 34, 36, 37}
+"""Black, yellow, blue, cyan, white: each is hard to read on one of the two backgrounds."""
 MARKDOWN = """# Title
 
 1. one `code`
@@ -45,7 +49,7 @@ def colours(shown: str) -> set[int]:
 
 def unreadable(shown: str) -> set[int]:
     """Return those of them that are backgrounds, bright, or no colour of the terminal's own."""
-    return colours(shown) & {*range(40, 50), *range(100, 108), *BRIGHT, 38}
+    return colours(shown) & {*range(40, 50), *range(100, 108), *BRIGHT, *WEAK, 38}
 
 
 def page(show) -> str:
@@ -86,3 +90,13 @@ def test_themes_that_would_not_do(theme):
     code = coloured(MARKDOWN, "python")
     code._theme = code.get_theme(theme)
     assert unreadable(page(lambda target: target.print(code)))
+
+
+def test_no_weak_colour_is_named():
+    """What is shown takes its colours from one place, and none that one of the backgrounds swallows."""
+    weak = re.compile(r"""["'](?:[a-z]+ )*(?:black|yellow|blue|cyan|white|bright_[a-z]+)["' ]""")
+    files = [path for room in ("show", "cli") for path in (ROOT / "grader" / room).glob("*.py")]
+    assert [
+        f"{path.name}: {line}" for path in files for line in path.read_text().splitlines() if weak.search(line)
+    ] == []
+    assert weak.search('Text("x", style="bold yellow")')
