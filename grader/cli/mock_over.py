@@ -92,7 +92,7 @@ def _questions(app: App, mock: Mock) -> None:
     for number, one in enumerate(chosen):
         if mock.step(ASKED, number):
             continue
-        rated = ask(app, [one])
+        rated = ask(app, [one], first=number + 1, total=len(chosen))
         if not rated:
             return
         app.history.mock_step(mock.number, ASKED, number, card=one.id, rating=rated[0][1])

@@ -87,16 +87,19 @@ def talk_command(
         _told(len(rated), len(turn))
 
 
-def ask(app: App, asked: Sequence[Asked]) -> list[tuple[str, int]]:
-    """Ask one question after the other; each rating is stored at once. Returns them, up to where somebody stopped."""
+def ask(app: App, asked: Sequence[Asked], first: int = 1, total: int = 0) -> list[tuple[str, int]]:
+    """Ask one question after the other; each rating is stored at once. Returns them, up to where somebody stopped.
+
+    ``first`` is the number of the first one, of so many in ``total`` where these are not all.
+    """
     from grader.show.console import console, markdown, say  # noqa: PLC0415 - rich is for people
     from grader.show.practice import since  # noqa: PLC0415
 
     screen = console()
     given: list[tuple[str, int]] = []
-    for number, one in enumerate(asked, 1):
+    for number, one in enumerate(asked, first):
         known = _last_rating(app, one.id)
-        say(screen, _head(number, len(asked), one.id))
+        say(screen, _head(number, total or len(asked), one.id))
         say(screen, one.text)
         if read_line(_("Say your answer, then press Enter (q ends): ")) in {None, "q"}:
             break

@@ -51,6 +51,7 @@ def test_three_stages_passed_in_time(tool):
         tool.answer("# pass\n", f"{name}_mock.py")
         page = typed(tool, "mock", "--submit", lines="\n3\n\n4\n\n1\n" if number == 3 else "")
     assert "3 of 3 stages passed in time" in page
+    assert re.findall(r"^(\d/\d) · ", page, re.MULTILINE) == ["1/3", "2/3", "3/3"]
     found = card(tool)
     assert [(row["kata"], row["in_time"], row["passed"]) for row in found["stages"]] == [
         ("first-one", True, True),
