@@ -38,6 +38,14 @@ class Failure(Exception):
     size: int = 0
     counted: float = 0.0
     """What a cost came to that is over its limit."""
+    at: int = -1
+    """The number of the operation in its run that failed, -1 for the last one."""
+
+    def seen_at(self, at: int, call: str, size: int) -> Failure:
+        """Note in which operation it was seen, where that is not known already."""
+        self.call, self.size = self.call or call, self.size or size
+        self.at = at if self.at < 0 else self.at
+        return self
 
     def __str__(self) -> str:
         return self.message

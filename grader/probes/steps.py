@@ -31,6 +31,8 @@ DEEPEST: Final = 3
 """So deep are tensors looked for in lists."""
 SOURCE: Final = "source"
 """In the place of an operation: a tensor that was there before."""
+RESULT: Final = "result"
+"""In the place of an operation: a tensor as it is when it is handed back."""
 FROM_DATA: Final = "lift_fresh"
 """The operation that makes a tensor of Python's numbers."""
 ESCAPES: Final = frozenset(("item", "tolist", "numpy", "__bool__", "__int__", "__float__", "__index__", "__array__"))
@@ -57,6 +59,8 @@ class Step:
     name: str = ""
     cuts: bool = False
     """Whether something went in that carries a graph, and what came out carries none."""
+    writes: int = -1
+    """The step whose tensor it writes into, -1 where it makes a new one."""
     device: str = "cpu"
 
 
@@ -97,6 +101,9 @@ class Recorder:
         self._alive: list[Any] = []
         self._written: dict[int, list[int]] = {}
         self._escaped: list[int] = []
+        self._escaped_from_graph = False
+        self.returned = 0
+        """The line at which the file handed back a result last."""
         self._frames: dict[int, _Names] = {}
         self._bytes = 0
         self._place = (0, 0)
@@ -131,7 +138,6 @@ class Recorder:
 
     def _on_line(self, frame: FrameType, event: str, argument: Any) -> Any:
         """Take note of names that stand for another tensor than before."""
-        del argument
         names = self._frames.setdefault(id(frame), _Names())
         for name, value in list(frame.f_locals.items()):
             if _isinstance(value, _Tensor):
@@ -141,7 +147,18 @@ class Recorder:
                     self._bind(value, name)
         if event == "return":
             self._frames.pop(id(frame), None)
+            self.returned = frame.f_lineno
+            self._hand_back(argument)
         return self._on_line
+
+    def _hand_back(self, result: Any) -> None:
+        """Take note of tensors that were written into, through views perhaps, and are handed back as they are now."""
+        for tensor in _tensors(result):
+            number = self._made.get(id(tensor))
+            if number is not None and len(self.steps) < MOST_STEPS:
+                reads = self._reads(tensor)
+                if len(reads) > 1:
+                    self._add(0, RESULT, reads, tensor)
 
     def _bind(self, tensor: torch.Tensor, name: str) -> None:
         number = self._made.get(id(tensor))
@@ -165,16 +182,20 @@ class Recorder:
         if where != self._place:
             self._place, self._group = where, self._group + 1
         for place, tensor in enumerate(made):
+            before = self._made.get(id(tensor), -1) if any(tensor is one for one in given) else -1
             number = self._add(line, operation, sorted(reads), tensor)
+            self.steps[number].writes = before
+            self.steps[number].cuts = operation == FROM_DATA and self._escaped_from_graph
             if self.calls is not None:
                 self.calls[number] = Call(function, self._standing(args), self._standing(kwargs), place)
-            if any(tensor is one for one in given):  # in place
+            if before >= 0:
                 self._written.setdefault(_memory(tensor), []).append(number)
 
     def on_function(self, name: str, given: list[torch.Tensor], made: list[torch.Tensor]) -> None:
         """Take note of what left the graph, and of what became Python's."""
         if name in ESCAPES:
             self._escaped += [number for tensor in given for number in self._reads(tensor)]
+            self._escaped_from_graph |= any(tensor.requires_grad for tensor in given)
         if any(tensor.requires_grad for tensor in given):
             for tensor in made:
                 number = self._made.get(id(tensor))

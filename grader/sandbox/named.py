@@ -39,6 +39,7 @@ def recorded(executor: Executor, header: Header, tensors: Tensors) -> tuple[Head
         executor.call(header | PLAIN | header.get("recorded", {}) | {"steps": recorder}, tensors)
     except Exception:  # noqa: BLE001 - that it raises is known already
         reply["raised"] = True
+    reply["returned"] = recorder.returned
     reply["steps"] = described(recorder.steps, snapshot)
     heap = snapshot.tensors
     return reply, heap
@@ -52,17 +53,20 @@ def described(steps: list[Step], snapshot: Snapshot) -> list[list[Any]]:
     for number, step in enumerate(steps):
         value = snapshot.tensor(step.value) if number in wanted and step.value is not None else None
         shape = list(step.shape)
-        told.append([step.line, step.operation[:40], step.reads, step.dtype, shape, step.name[:80], step.cuts, value])
+        facts = [step.line, step.operation[:40], step.reads, step.dtype, shape, step.name[:80], step.cuts, step.writes]
+        told.append([*facts, value])
     return told
 
 
 def telling(steps: list[Step]) -> list[int]:
     """Return the numbers of the steps whose tensors tell something: what a line hands on, and what was there before."""
-    read: set[int] = set()
+    here, elsewhere = set[int](), set[int]()
     for step in steps:
-        read.update(number for number in step.reads if steps[number].group != step.group)
+        for number in step.reads:
+            (here if steps[number].group == step.group else elsewhere).add(number)
     last = {step.group: number for number, step in enumerate(steps)}
-    some = [n for n, step in enumerate(steps) if n in read or last[step.group] == n or step.operation == SOURCE]
+    ends = {n for n, step in enumerate(steps) if n not in here or last[step.group] == n or step.operation == SOURCE}
+    some = sorted(ends | elsewhere)
     room = MOST_BYTES
     found: list[int] = []
     for number in some:

@@ -139,3 +139,46 @@ def test_an_answer_that_passes_is_asked_for_no_steps(session: Session) -> None:
     report = session.grade(Request("sdpa", catalog.find("sdpa").reference(), "sdpa.py", seed=SEED), many=True)
     assert report["verdict"] == "passed"
     assert report["causes"] == []
+
+
+# --- failures that are no wrong numbers -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kata", "old", "new", "marked", "word"),
+    [
+        ("sdpa", "output = weights @ v  # (B, n, d_v)", "output = weights.detach() @ v", "weights.detach()", "graph"),
+        (
+            "sdpa",
+            "    d_k = k.size(-1)",
+            "    d_k = k.size(-1)\n    k.data.mul_(1.0)\n    v.data.add_(1.0)",
+            "v.data",
+            "writes",
+        ),
+        ("sdpa", "output = weights @ v  # (B, n, d_v)", "output = (weights @ v).float()", ".float()", "float32"),
+        ("sdpa", "    return output, weights", "    return [output]", "return [output]", "returns"),
+        (
+            "mha",
+            "self.W_k = nn.Linear(d_model, d_model, bias=bias)",
+            "self.W_k = nn.Linear(d_model, d_model)",
+            "W_k =",
+            "made",
+        ),
+    ],
+)
+def test_other_failures_have_a_line(session: Session, kata: str, old: str, new: str, marked: str, word: str) -> None:
+    """Where the graph is cut, an input is changed, a dtype comes in, a result is returned, a layer is made."""
+    source = changed(kata, (old, new))
+    found = why(session, kata, source)
+    marked_line = line_of(source, marked)
+    assert any(marked_line in cause["lines"] and word in cause["evidence"]["steps"] for cause in found), found
+
+
+def test_a_step_that_is_wrong_where_it_hardly_shows(session: Session) -> None:
+    """Weights that are cut off look right beside 1, and are not beside values of 1e32."""
+    source = changed(
+        "sdpa",
+        ("output = weights @ v", "weights = weights.masked_fill(weights < 1e-12, 0.0)\n    output = weights @ v"),
+    )
+    found = why(session, "sdpa", source)
+    assert any(line_of(source, "1e-12") in cause["lines"] for cause in found)

@@ -243,8 +243,7 @@ class Check:
                 receive(exchange, self.backend)
                 self._judge(exchange)
             except Failure as failure:
-                failure.call, failure.size = failure.call or exchange.call, failure.size or exchange.size
-                raise
+                raise failure.seen_at(self._judged - 1, exchange.call, exchange.size)  # noqa: B904 - the same
 
     def build_the_rest(self) -> None:
         """Build the modules that were not called."""
@@ -273,7 +272,7 @@ class Check:
         if self.variant.compares_values and not agreed(agreement, self.exchanges):
             last = self.exchanges[agreement.after - 1]
             sentence = self.grading.texts.sentence(agreement.sentence)
-            raise Failure("fact", sentence, call=last.call, size=last.size)
+            raise Failure("fact", sentence, call=last.call, size=last.size, at=agreement.after - 1)
 
     def _judge(self, exchange: Exchange) -> None:
         failure = from_reply(exchange.reply)

@@ -11,13 +11,14 @@ from typing import Any, Final
 
 from grader.catalog import FAMILIES
 from grader.judge.explain.diagnose import Diagnosis
-from grader.judge.explain.locate.find import Located, chosen, listed, locate
+from grader.judge.explain.locate.find import chosen, locate
+from grader.judge.explain.locate.words import Located, listed
 from grader.judge.explain.report import line_of
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
 from grader.text import clean
 
-MOST_LOOKED_AT: Final = 3
+MOST_LOOKED_AT: Final = 5
 """So many failing cases are run once more with their steps recorded."""
 LOCATED: Final = "located"
 SEEN: Final = "seen"
@@ -102,11 +103,13 @@ class _Search:
     def located(self) -> list[Cause]:
         """Take the cases that go wrong at places that are known, one family of failures after the other."""
         found: dict[tuple[int, ...], Cause] = {}
-        for family, kind in dict.fromkeys((case.case.family, _kind(case)) for case in self._left):
-            its = [case for case in self._left if (case.case.family, _kind(case)) == (family, kind)]
-            place = self._look(its)
+        known: dict[str, Located] = {}
+        for kind, family in dict.fromkeys(map(_group, self._left)):
+            its = [case for case in self._left if _group(case) == (kind, family)]
+            place = self._look(its) or (known.get(kind) if self._looks <= 0 else None)
             if place is None:
                 continue
+            known.setdefault(kind, place)
             taken = self._take(its)
             other = found.get(place.lines)
             found[place.lines] = Cause(
@@ -144,7 +147,10 @@ class _Search:
         return tuple(sorted(taken, key=lambda case: (FAMILIES.index(case.family), case.case.position)))
 
 
-def _kind(case: CaseOutcome) -> str:
-    """Say what kind of failure it is, as far as one place can explain it: wrong numbers of any kind are one."""
+def _group(case: CaseOutcome) -> tuple[str, str]:
+    """Return what is put down to one place: wrong numbers of a family, or failures of any other kind."""
     assert case.failure is not None
-    return "value" if case.failure.kind in ("value", "nan", "shape", "structure") else case.failure.kind
+    kind = case.failure.kind.partition("-")[0] if case.failure.kind.startswith("gradient") else case.failure.kind
+    if kind in ("value", "nan", "shape"):
+        return "value", case.case.family
+    return kind.replace("no-gradient", "gradient"), ""

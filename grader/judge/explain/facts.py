@@ -19,7 +19,7 @@ from grader.judge.exchange.arguments import cast
 from grader.judge.exchange.compare import agree
 from grader.judge.exchange.results import Exchange
 from grader.judge.failure import Failure
-from grader.judge.runs.outcome import CaseOutcome
+from grader.judge.runs.outcome import CaseOutcome, failed_after
 from grader.judge.workers.pending import MustResubmit
 from grader.language import _, marked
 from grader.transport.operations import Message
@@ -65,7 +65,7 @@ def _wrong_call(case: CaseOutcome) -> tuple[Check, Exchange] | None:
     check = case.check
     if check is None:
         return None
-    settled = [exchange for exchange in check.exchanges if exchange.settled]
+    settled = failed_after(case)
     wrong = settled[-1] if settled else None
     return (check, wrong) if wrong is not None and wrong.want is not None and _pairs(wrong) else None
 

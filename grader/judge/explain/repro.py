@@ -13,7 +13,7 @@ import torch
 from grader.judge.cases.check import Check
 from grader.judge.exchange.arguments import cast, got
 from grader.judge.exchange.results import Exchange
-from grader.judge.runs.outcome import CaseOutcome
+from grader.judge.runs.outcome import CaseOutcome, failed_after
 from grader.judge.verdict.expected import MALFORMED
 from grader.language import _
 from grader.transport.callables import Step
@@ -95,7 +95,7 @@ def _lines(check: Check, exchanges: list[Exchange]) -> list[str]:
 
 def _called(case: CaseOutcome) -> list[Exchange]:
     """Return what a case asked for up to the failing call; nothing where it was no call that failed."""
-    exchanges = [exchange for exchange in case.check.exchanges if exchange.settled] if case.check else []
+    exchanges = failed_after(case)
     return exchanges if exchanges and exchanges[-1].header["op"] == "call" else []
 
 

@@ -10,6 +10,7 @@ from grader.judge.cases.case import DERIVED_FROM, Case
 from grader.judge.cases.check import Check
 from grader.judge.cases.variant import LevelSet, Variant, as_traced
 from grader.judge.exchange.observed import contract_failure
+from grader.judge.exchange.results import Exchange
 from grader.judge.failure import Failure, Outcome
 from grader.judge.runs.evidence import Evidence
 
@@ -89,6 +90,15 @@ class CaseOutcome:
     def seconds(self) -> float:
         """How long the answer took."""
         return 0.0 if self.is_read_off else sum(operation.took for operation in self.evidence.asked())
+
+
+def failed_after(outcome: CaseOutcome) -> list[Exchange]:
+    """Return what a failing case asked for, up to what failed."""
+    check, failure = outcome.check, outcome.failure
+    if check is None or failure is None:
+        return []
+    at = failure.at if failure.at >= 0 else len(check.exchanges) - 1
+    return [exchange for exchange in check.exchanges[: at + 1] if exchange.settled]
 
 
 @dataclass(eq=False)

@@ -14,6 +14,7 @@ import torch
 from grader.judge.exchange.compare import agree
 from grader.judge.explain.locate.match import RELATIVE, Matcher, factor, many, merges, near, plain
 from grader.judge.explain.locate.traces import NUMBERS, Step, Trace
+from grader.transport.wire import dtype_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +60,8 @@ class Alignment:
 
     def region(self, got: torch.Tensor | None, want: torch.Tensor, name: str) -> Region | None:
         """Return where a result goes wrong; None where its steps are not known."""
-        end = self._made(self._answer, got) if got is not None else None
-        goal = self._made(self._reference, want)
+        end = self.made(self._answer, got) if got is not None else None
+        goal = self.made(self._reference, want)
         if end is None:
             return None
         anchor = self.anchors.get(end)
@@ -93,6 +94,10 @@ class Alignment:
 
     def _around(self, end: int, goal: int | None) -> Region | None:
         steps, met = self._answer.behind(end, self.anchors)
+        while goal is not None and (faint := [number for number in met if self._is_faintly_wrong(number, goal)]):
+            for number in faint:
+                del self.anchors[number]
+            steps, met = self._answer.behind(end, self.anchors)
         missing = self._missing(goal) if goal is not None else ""
         whole = self._told(steps, met, missing)
         if goal is None or whole is None:
@@ -111,6 +116,25 @@ class Alignment:
                 if told is not None and line and len(told.lines) <= len(whole.lines):
                     return told
         return whole
+
+    def _is_faintly_wrong(self, number: int, goal: int) -> bool:
+        """Whether a step that looks right leads the reference to something else: what is off there matters later."""
+        kind, other = self.anchors[number]
+        mine, theirs, playback = self._answer.steps[number], self._reference.steps[other], self._reference.playback
+        want = self._reference.steps[goal].value
+        if (
+            kind != "arranged"
+            or not mine.line
+            or mine.value is None
+            or want is None
+            or playback is None
+            or other == goal
+        ):
+            return False
+        if mine.shape != theirs.shape or mine.dtype not in RELATIVE or theirs.dtype != dtype_name(NUMBERS):
+            return False
+        came = playback.again(goal, other, mine.value.to(NUMBERS))
+        return came is not None and came.shape == want.shape and not near(plain(came), plain(want), 4 * self._slack)
 
     def _is_right_from(self, number: int, end: int, goal: int) -> bool:
         """Whether the reference, too, comes from the numbers of this step to the result of the answer.
@@ -165,7 +189,8 @@ class Alignment:
                     return number, by
         return None
 
-    def _made(self, trace: Trace, value: torch.Tensor) -> int | None:
+    @staticmethod
+    def made(trace: Trace, value: torch.Tensor) -> int | None:
         """Return the last step that has just these numbers in this shape."""
         for number in range(len(trace.steps) - 1, -1, -1):
             step = trace.steps[number]

@@ -18,13 +18,15 @@ from grader.probes.steps import SOURCE, Recorder, Stands
 from grader.sandbox.named import MOST_SENT, STEPS, telling
 from grader.transport.wire import Unpacker
 
-MOVES: Final = frozenset(
+VIEWS: Final = frozenset(
     (
         *("view", "_unsafe_view", "reshape", "_reshape_alias", "t", "transpose", "permute", "unsqueeze", "squeeze"),
-        *("expand", "slice", "select", "split", "split_with_sizes", "unbind", "clone", "detach", "alias", "contiguous"),
-        *("_to_copy", "as_strided", "flatten", "movedim", "narrow", "chunk", "unflatten", "lift_fresh"),
+        *("expand", "slice", "select", "split", "split_with_sizes", "unbind", "detach", "alias", "as_strided"),
+        *("flatten", "movedim", "narrow", "chunk", "unflatten", "diagonal"),
     )
 )
+"""Operations whose result shares its memory with what went in."""
+MOVES: Final = VIEWS | {"clone", "contiguous", "_to_copy", "lift_fresh"}
 """Operations after which the same numbers lie somewhere else."""
 NUMBERS: Final = torch.float64
 MOST_PLAYED: Final = 4000
@@ -42,12 +44,18 @@ class Step:
     shape: tuple[int, ...]
     name: str
     cuts: bool
+    writes: int
     value: torch.Tensor | None
 
     @property
     def is_source(self) -> bool:
         """Whether it was there before the call."""
         return self.operation == SOURCE
+
+    @property
+    def is_view(self) -> bool:
+        """Whether it shares its memory with what it was made of."""
+        return self.operation in VIEWS
 
     @property
     def moves(self) -> bool:
@@ -91,6 +99,8 @@ class Trace:
 
     steps: tuple[Step, ...]
     raised: bool = False
+    returned: int = 0
+    """The line that handed back the result."""
     playback: Playback | None = None
 
     def behind(self, start: int, stop: Iterable[int]) -> tuple[set[int], set[int]]:
@@ -129,7 +139,7 @@ def _read(reply: Header, tensors: Tensors) -> Trace | None:
     tree = Unpacker(tensors)
     steps: list[Step] = []
     for number, told in enumerate(reply["steps"][:MOST_SENT]):
-        line, operation, reads, dtype, shape, name, cuts, node = told
+        line, operation, reads, dtype, shape, name, cuts, writes, node = told
         if type(line) is not int or not 0 <= line < MOST_LINES or type(operation) is not str or type(name) is not str:
             raise ValueError
         if any(type(read) is not int or not 0 <= read < number for read in reads) or type(dtype) is not str:
@@ -138,8 +148,12 @@ def _read(reply: Header, tensors: Tensors) -> Trace | None:
         if value is not None and not isinstance(value, torch.Tensor):
             raise TypeError
         sizes = tuple(int(size) for size in shape)
-        steps.append(Step(line, operation, tuple(reads), dtype, sizes, name, cuts is True, value))
-    return Trace(tuple(steps), raised=reply.get("raised") is True)
+        into = writes if type(writes) is int and 0 <= writes < number else -1
+        steps.append(Step(line, operation, tuple(reads), dtype, sizes, name, cuts is True, into, value))
+    returned = reply.get("returned")
+    if type(returned) is not int or not 0 <= returned < MOST_LINES:
+        raise ValueError
+    return Trace(tuple(steps), raised=reply.get("raised") is True, returned=returned)
 
 
 def of_reference(check: Check, exchange: Exchange) -> Trace | None:
@@ -160,7 +174,10 @@ def of_reference(check: Check, exchange: Exchange) -> Trace | None:
         check.grading.reference.release(check.handles)
     kept = set(telling(recorder.steps))
     steps = (
-        Step(s.line, s.operation, tuple(s.reads), s.dtype, s.shape, s.name, s.cuts, s.value if n in kept else None)
+        Step(
+            *(s.line, s.operation, tuple(s.reads), s.dtype, s.shape, s.name, s.cuts, s.writes),
+            value=s.value if n in kept else None,
+        )
         for n, s in enumerate(recorder.steps)
     )
     return Trace(tuple(steps), playback=Playback(recorder))

@@ -1,0 +1,174 @@
+"""Where failures come from that are no wrong numbers: gradients, dtypes, changed inputs, layers, missing checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import torch
+
+from grader.judge.exchange.results import Exchange
+from grader.judge.explain.locate.region import Alignment
+from grader.judge.explain.locate.statements import Statements
+from grader.judge.explain.locate.traces import Step, Trace, of_answer, of_reference
+from grader.judge.explain.locate.words import Located, listed
+from grader.judge.runs.outcome import CaseOutcome
+from grader.language import _
+from grader.transport.wire import dtype_name
+
+WIDTH = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
+
+
+def gradient(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
+    """Find the lines that leave the graph on the way to the result."""
+    assert case.check is not None
+    trace = of_answer(case.check, exchange, {"grad": True})
+    if trace is None:
+        return None
+    numbers = _behind_results(trace, exchange)
+    lines = _lines((trace.steps[number] for number in numbers if trace.steps[number].cuts), statements)
+    return _told(case, lines, _("The graph ends in {where}: what goes in carries a gradient, what comes out does not."))
+
+
+def dtype(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
+    """Find the first lines from which on a result has another dtype than it should."""
+    assert case.check is not None
+    trace = of_answer(case.check, exchange)
+    got = _tensors(exchange.value)
+    if trace is None or not got:
+        return None
+    for leaf, theirs in zip(got, _tensors(exchange.want), strict=False):
+        expected = case.check.variant.dtype if theirs.dtype == torch.float64 else theirs.dtype
+        name = dtype_name(leaf.dtype)
+        if leaf.dtype == expected:
+            continue
+        end = Alignment.made(trace, leaf)
+        if end is None:
+            return None
+        lines = _lines(_entries(trace, end, name), statements)
+        sentence = _("From {where} on it is {dtype}, not {expected}.")
+        return _told(case, lines, sentence, dtype=name, expected=dtype_name(expected))
+    return None
+
+
+def precision(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
+    """Find the lines at which numbers go through a shorter dtype than they have, where the reference's do not."""
+    assert case.check is not None
+    mine = dtype_name(case.check.variant.dtype)
+    if mine not in WIDTH:
+        return None
+    trace, model = of_answer(case.check, exchange), of_reference(case.check, exchange)
+    if trace is None or model is None or _narrow(model.steps, "float64"):
+        return None
+    short = _narrow([trace.steps[number] for number in _behind_results(trace, exchange)], mine)
+    lines = _lines(short, statements)
+    names = {step.dtype for step in short}
+    if len(names) != 1:
+        return None
+    return _told(case, lines, _("{where} holds numbers of {dtype} in {short}."), dtype=mine, short=names.pop())
+
+
+def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
+    """Find the lines that write into what the call was given."""
+    assert case.check is not None
+    trace = of_answer(case.check, exchange)
+    if trace is None:
+        return None
+    writes = [step for step in trace.steps if step.line and step.writes >= 0 and _is_given(trace, step.writes)]
+    return _told(case, _lines(writes, statements), _("{where} writes into what was handed in."))
+
+
+def structure(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
+    """Find the line that returned the last result."""
+    assert case.check is not None
+    trace = of_answer(case.check, exchange)
+    if trace is None or not trace.returned:
+        return None
+    return _told(case, (statements.of(trace.returned),), _("It is what {where} returns."))
+
+
+def parameters(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
+    """Find the line that makes the layer which is not as the contract has it."""
+    entry = exchange.header["entry"]
+    own = {name: tuple(shape) for name, shape in exchange.reply.get("parameters", ()) if type(shape) is list}
+    state = {name: tuple(value.shape) for name, value in exchange.trees["state"].items()}
+    wrong = [name for name, shape in state.items() if own.get(name, shape) != shape]
+    wrong += [name for name in own if name not in state]
+    for name in wrong:
+        line = statements.attribute(entry, name.partition(".")[0])
+        if line:
+            return _told(case, (line,), _("It is made in {where}."))
+    line = statements.function(entry, "__init__")
+    return _told(case, (line,) if line else (), _("The layers are made in `__init__`, which begins in {where}."))
+
+
+def unchecked(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
+    """Find the function that should have raised."""
+    assert case.check is not None
+    header = exchange.header
+    owner, name = header["entry"], "__init__" if header["op"] == "build" else ""
+    if header["op"] == "call" and header["handle"] is not None:
+        builds = (e for e in case.check.exchanges if e.header["op"] == "build")
+        owner = next((e.header["entry"] for e in builds if e.header["handle"] == header["handle"]), "")
+        name = header["method"] or "forward"
+    line = statements.function(owner, name)
+    sentence = _("`{name}`, which begins in {where}, accepts it.")
+    return _told(case, (line,) if line else (), sentence, name=name or owner)
+
+
+def _told(case: CaseOutcome, lines: tuple[int, ...], sentence: str, **words: str) -> Located | None:
+    return Located(case, lines, sentence.format(where=listed(lines), **words)) if lines else None
+
+
+def _lines(steps: Iterable[Step], statements: Statements) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(statements.of(step.line) for step in steps if step.line))
+
+
+def _tensors(value: object) -> list[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return [leaf for item in value for leaf in _tensors(item)] if isinstance(value, (tuple, list)) else []
+
+
+def _behind_results(trace: Trace, exchange: Exchange) -> list[int]:
+    """Return what the results were made of; all steps where it is not known which ones they are."""
+    ends = [end for leaf in _tensors(exchange.value) if (end := Alignment.made(trace, leaf)) is not None]
+    if not ends:
+        return list(range(len(trace.steps)))
+    return sorted({number for end in ends for number in trace.behind(end, ())[0]})
+
+
+def _entries(trace: Trace, end: int, dtype: str) -> list[Step]:
+    """Return the steps through which a dtype comes in, of those with it that lead to a result one after the other."""
+    found: list[Step] = []
+    left, seen = [end], set[int]()
+    while left:
+        number = left.pop()
+        step = trace.steps[number]
+        if number in seen:
+            continue
+        seen.add(number)
+        before = [read for read in step.reads if trace.steps[read].dtype == dtype]
+        sources = [read for read in before if trace.steps[read].is_source]
+        if sources or not before:
+            found.append(step)
+        left.extend(read for read in before if not trace.steps[read].is_source)
+    return found
+
+
+def _narrow(steps: Iterable[Step], dtype: str) -> list[Step]:
+    """Return the steps of a shorter floating dtype that are made of nothing so short."""
+    return [step for step in steps if step.line and WIDTH.get(step.dtype, 8) < WIDTH[dtype]]
+
+
+def _is_given(trace: Trace, number: int) -> bool:
+    """Whether a tensor is one that was there before the call, or a view of one."""
+    while True:
+        step = trace.steps[number]
+        if step.is_source:
+            return True
+        if step.writes >= 0:
+            number = step.writes
+        elif step.is_view and step.reads:
+            number = step.reads[0]
+        else:
+            return False

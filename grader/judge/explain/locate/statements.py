@@ -1,0 +1,48 @@
+"""The statements of a learner's file: which lines belong together, and where something is made."""
+
+from __future__ import annotations
+
+import ast
+
+
+class Statements:
+    """Which line a statement of a file begins with."""
+
+    def __init__(self, source: str) -> None:
+        self._first: dict[int, int] = {}
+        self._tree: ast.Module | None = None
+        try:
+            self._tree = ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.stmt) and not hasattr(node, "body") and node.end_lineno:
+                self._first.update(dict.fromkeys(range(node.lineno, node.end_lineno + 1), node.lineno))
+
+    def of(self, line: int) -> int:
+        """Return the first line of the statement that a line is in."""
+        return self._first.get(line, line)
+
+    def function(self, owner: str, name: str) -> int:
+        """Return the line at which a function begins, or a method of a class; 0 where there is none."""
+        body = self._tree.body if self._tree is not None else []
+        for node in body:
+            if isinstance(node, ast.ClassDef) and node.name == owner:
+                found = [n.lineno for n in node.body if isinstance(n, ast.FunctionDef) and n.name == name]
+                return found[-1] if found else 0
+            if not name and isinstance(node, ast.FunctionDef) and node.name == owner:
+                return node.lineno
+        return 0
+
+    def attribute(self, owner: str, name: str) -> int:
+        """Return the line at which a class first gives itself an attribute; 0 where it does not by its name."""
+        body = self._tree.body if self._tree is not None else []
+        for node in body:
+            if isinstance(node, ast.ClassDef) and node.name == owner:
+                for inner in ast.walk(node):
+                    if isinstance(inner, (ast.Assign, ast.AnnAssign)):
+                        targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
+                        named = (n for target in targets for n in ast.walk(target) if isinstance(n, ast.Attribute))
+                        if any(n.attr == name for n in named):
+                            return inner.lineno
+        return 0

@@ -1,0 +1,81 @@
+"""What is said of the place where an answer goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from grader.judge.explain.locate.region import Region
+from grader.judge.explain.locate.statements import Statements
+from grader.judge.runs.outcome import CaseOutcome
+from grader.language import _
+
+FEW: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Located:
+    """The lines at which an answer leaves the path of the reference, and how that is known."""
+
+    case: CaseOutcome
+    lines: tuple[int, ...]
+    sentence: str
+
+    @property
+    def line(self) -> int:
+        """The line to look at first."""
+        return self.lines[0]
+
+
+def told(case: CaseOutcome, region: Region, statements: Statements) -> Located | None:
+    """Say what a region tells."""
+    lines = tuple(dict.fromkeys(statements.of(line) for line in region.lines))
+    if not lines:
+        return None
+    return Located(
+        case, lines, " ".join(part for part in (_sentence(region, lines, statements), _beside(region)) if part)
+    )
+
+
+def _sentence(region: Region, lines: tuple[int, ...], statements: Statements) -> str:
+    where, right = listed(lines), region.right
+    if right is not None and not region.returned and statements.of(right.line) in lines:
+        right = None
+    if region.returned and right is not None:
+        if right.name:
+            sentence = _(
+                "What is returned as `{returned}` has the numbers of `{name}`: a step is missing after {where}."
+            )
+            return sentence.format(returned=region.returned, name=right.name, where=where)
+        sentence = _("What is returned as `{returned}` is right so far: a step is missing after {where}.")
+        return sentence.format(returned=region.returned, where=where)
+    if right is None:
+        begin = _("What goes in is right") if region.right is not None else _("The inputs are right")
+    elif right.name:
+        begin = _("Right up to `{name}` (line {line})").format(name=right.name, line=statements.of(right.line))
+    else:
+        begin = _("Right up to line {line}").format(line=statements.of(right.line))
+    if region.raised:
+        return _("{begin}; {where}: what is computed there fails.").format(begin=begin, where=where)
+    if region.reordered:
+        return _("{begin}; then the right numbers lie in another order: {where}.").format(begin=begin, where=where)
+    if region.times:
+        sentence = _("{begin}; {where} has `{name}` {times} times.")
+        return sentence.format(begin=begin, where=where, name=region.missing, times=f"{region.times:.3g}")
+    if region.missing and (right is None or region.missing != right.name):
+        return _("{begin}; `{name}` is not: {where}.").format(begin=begin, name=region.missing, where=where)
+    return _("{begin}; what becomes of it is not: {where}.").format(begin=begin, where=where)
+
+
+def _beside(region: Region) -> str:
+    return _("What was made before the call goes in there, too.") if region.is_open else ""
+
+
+def listed(lines: Sequence[int]) -> str:
+    """Name lines: one, a few, or from where to where."""
+    if len(lines) == 1:
+        return _("line {line}").format(line=lines[0])
+    if len(lines) <= FEW:
+        return _("lines {lines}").format(lines=_(", ").join(map(str, sorted(lines))))
+    return _("lines {first} to {last}").format(first=min(lines), last=max(lines))
