@@ -72,10 +72,10 @@ class Call:
     def prepare(self, module: torch.nn.Module | None, inputs: Tensors) -> None:
         """Do what comes before it: the same call with other numbers in the same tensors, another mode and back.
 
-        Where both come together the earlier call is one in the other mode. What comes of it is nobody's business: a
-        kata may forbid the numbers.
+        Where both come together the earlier call is one in the other mode: in evaluation, where this one trains. What
+        comes of it is nobody's business: a kata may forbid the numbers.
         """
-        other_mode = self._levels.get("mode") == ROUND_TRIP
+        other_mode = "mode" in self._levels
         if module is not None and other_mode:
             module.train(not self._header["train"])
         if "before" in self._levels and not self._leaves_something():

@@ -150,3 +150,23 @@ def test_each_call_drops_anew(check, rng):
     check.roll()
     second = in_training(check, add_norm, x, y)
     check.that(not torch.equal(first, second), "two calls in training drop the same entries")
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    for shape in ((9, 1, 1, 5), (1, 2, 3, 5), (1, 300, 5), (3, 3, 3, 3), (2, 70), (2, 3, 1)):
+        check.module(shape[-1])(rng.normal(*shape), rng.normal(*shape))
+    add_norm = check.module(6)
+    x, y = rng.normal(2, 3, 6), rng.normal(2, 3, 6)
+    add_norm(3e4 * x, 3e4 * y)
+    add_norm.train()(x, y)
+    add_norm.eval()(x, y)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0])
+def test_the_same_object(check, rng, scale):
+    """One tensor in several places is that tensor in each of them."""
+    x = rng.normal(2, 3, 24, scale=scale)
+    check.module(24)(x, x)

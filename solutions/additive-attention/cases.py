@@ -182,7 +182,7 @@ def test_training_without_dropout(check, rng):
     attention(*sequences(rng, 2, 3, 4, (3, 4, 2)))
 
 
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_what_dropout_drops(check, rng):
     """Equal weights and values of 1: the output counts the weights that were left, rescaled."""
     batch, n, keys = 3, 120, 4
@@ -381,3 +381,20 @@ def test_weights_are_loaded_between_calls(check, rng):
     attention(*inputs)
     attention.set(W_q__weight=rng.normal(5, 3), W_k__weight=rng.normal(5, 4), w_v__weight=rng.normal(1, 5))
     attention(*inputs)
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    attention = sharp(check, rng, 3, 4, 70)
+    queries, keys, values = sequences(rng, 2, 3, 5, (3, 4, 70))
+    attention(queries, keys, values)
+    attention(3e4 * queries, keys, values)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0])
+def test_the_same_object(check, rng, scale):
+    """One tensor in several places is that tensor in each of them."""
+    x = 2.0 + rng.normal(2, 4, 3, scale=scale)
+    check.module(query_size=3, key_size=3, num_hiddens=5)(x, x, x)

@@ -117,3 +117,9 @@ def test_sizes_that_people_run(check):
     check["alibi_slopes"](200)
     check["alibi_bias"](2, 300)
     check["alibi_bias"](2, 70, 300)
+
+
+@pytest.mark.derive
+def test_other_sizes(check):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    check["alibi_bias"](12, 3)

@@ -190,11 +190,13 @@ def test_everything_dropped(check, rng):
     decoder.method("attention_weights")
 
 
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_nothing_passes_between_the_layers(check, rng):
     """With a rate of 1 the second layer of the GRU hears nothing of the first one in training."""
     decoder = check.module(vocab_size=6, embed_size=4, num_hiddens=5, num_layers=2, dropout=1.0).train()
     decode(decoder, rng, (2, 4, 6, 5, 2), steps=[2])
+    single = check.module(vocab_size=6, embed_size=4, num_hiddens=5, num_layers=1, dropout=1.0).train()
+    decode(single, rng, (2, 4, 6, 5, 1), steps=[2])
 
 
 @pytest.mark.mask
@@ -352,3 +354,17 @@ def test_weights_are_dropped_one_by_one(check, rng):
     calls_alike = bool((calls[0] - calls[1]).abs().max() < 1e-3)
     check.that(calls_alike or not rows_alike, "all batch rows lose the same attention weights")
     check.that(rows_alike or not calls_alike, "two calls in training drop the same attention weights")
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    decode(check.module(1200, 70, 80, 4), rng, (9, 3, 1200, 80, 4), steps=[2])
+    decoder = check.module(7, 3, 4, 1)
+    decode(decoder, rng, (1, 2, 7, 4, 1), steps=[300])
+    decode(decoder, rng, (300, 2, 7, 4, 1), rng.integers(0, 3, 300), steps=[1])
+    outputs, hidden = encoded(rng, 2, 3, 4, 1)
+    for mode in ("train", "eval", "train"):
+        getattr(decoder, mode)()
+        decoder.unroll("init_state", ((3e4 * outputs, hidden), None), [rng.integers(0, 7, 2, 2)])

@@ -401,3 +401,12 @@ def test_digits_of_double_precision(check, rng):
     score = found[1] if isinstance(found, tuple) and len(found) == 2 else math.nan
     off = abs(score - want)
     check.that(not double or off < 1e-10, f"the score is off by {off:.1e}: float64 has more digits")
+
+
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    table = clear(lambda: normal(rng, 5, 3, 4), 1, 4, 2, 3)
+    table = torch.cat([table, torch.zeros(297, 5, 5, dtype=torch.float64)])
+    table[3, :, 4] += ALWAYS
+    check(check.step(table), 1, 4, 2, 300)

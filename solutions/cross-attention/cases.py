@@ -393,3 +393,24 @@ def test_arguments_are_used_again(check, rng):
     second = attention(x_q, x_kv, mask=mask)
     check.same(second[0], first[0], "the same call gives another output the second time")
     check.same(second[1], first[1], "the same call gives other weights the second time")
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    for widths in ((1, 1, 1, 1), (4, 3, 70, 80), (4, 4, 4, 4)):
+        attention = check.module(*widths)
+        attention(rng.normal(2, 3, widths[0]), rng.normal(2, 5, widths[3]))
+    attention = check.module(d_model=4, d_k=3)
+    loud, x = 3e4 * rng.normal(2, 3, 4), rng.normal(2, 5, 4)
+    attention(loud, x / 3e4)
+    attention.train()(loud, x)
+    attention.eval()(loud, x)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0])
+def test_the_same_object(check, rng, scale):
+    """One tensor in several places is that tensor in each of them."""
+    x = rng.normal(2, 4, 4, scale=scale)
+    check.module(d_model=4, d_k=3)(x, x)

@@ -254,7 +254,7 @@ def two_features(batch, length):
     return x, torch.nn.functional.layer_norm(x[0, 0], (16,))
 
 
-@pytest.mark.derive("device")
+@pytest.mark.derive("grad", "device")
 def test_dropout_of_the_self_attention(check, rng):
     """Dropout acts on the weights and again on the output; what is kept makes up for what is dropped."""
     block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5)
@@ -265,7 +265,7 @@ def test_dropout_of_the_self_attention(check, rng):
     check_lattice(check, sums, torch.tensor([7.0, 8.0]))
 
 
-@pytest.mark.derive("device")
+@pytest.mark.derive("grad", "device")
 def test_dropout_of_the_cross_attention(check, rng):
     """The same for the attention over the memory."""
     block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5)
@@ -275,7 +275,7 @@ def test_dropout_of_the_cross_attention(check, rng):
     check_lattice(check, sums, torch.tensor([8.0, 8.0]))
 
 
-@pytest.mark.derive("device")
+@pytest.mark.derive("grad", "device")
 def test_dropout_of_the_feed_forward_network(check, rng):
     """The output of the feed-forward network is dropped feature by feature, and what is kept is doubled."""
     block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5)
@@ -481,3 +481,28 @@ def test_as_many_sequences_as_tokens(check, rng):
     """B == n and another number of heads: a mask (B, 1, m) is still per sequence."""
     block = check.module(6, 2, 8)
     block(rng.normal(3, 3, 6), rng.normal(3, 5, 6), memory_mask=rng.keep(3, 1, 5))
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    for sizes in ((1, 1, 1), (4, 2, 2), (4, 2, 70)):
+        block = check.module(*sizes)
+        block(rng.normal(4, 3, sizes[0]), rng.normal(4, 4, sizes[0]))
+    block = check.module(8, 2, 6)
+    x, memory = rng.normal(2, 3, 8), rng.normal(2, 4, 8)
+    block(x, x)
+    for visible in (True, False):
+        block(x, memory, memory_mask=torch.full((3, 4), visible))
+    block(rng.normal(1, 300, 8), rng.normal(1, 300, 8))
+    block(3e4 * x, memory)
+    block.train()(x, memory)
+    block.eval()(x, memory)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0])
+def test_the_same_object(check, rng, scale):
+    """One tensor in several places is that tensor in each of them."""
+    x = rng.normal(2, 4, 32, scale=scale)
+    check.module(d_model=32, n_heads=2, d_ff=8)(x, x)

@@ -153,7 +153,7 @@ def before_the_norm(check, got, shape, spread):
     return before_norm(output, spread)
 
 
-@pytest.mark.derive("device")
+@pytest.mark.derive("grad", "device")
 def test_dropout_of_the_attention(check):
     """Dropout acts on the weights and again on the output; what is kept makes up for what is dropped."""
     block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5)
@@ -192,7 +192,7 @@ def test_dropout_of_the_attention(check):
     check.that(apart > 0.5, "two calls in training drop the same attention weights")
 
 
-@pytest.mark.derive("device")
+@pytest.mark.derive("grad", "device")
 def test_dropout_of_the_feed_forward_network(check):
     """The output of the feed-forward network is dropped feature by feature, and what is kept is doubled."""
     block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5)
@@ -345,3 +345,16 @@ def test_width_not_divisible_by_heads(check, d_model, n_heads):
     """Impossible sizes are refused when the block is built."""
     with check.raises(ValueError):
         check.module(d_model=d_model, n_heads=n_heads, d_ff=8)
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    for sizes in ((1, 1, 1), (4, 2, 1)):
+        check.module(*sizes)(rng.normal(4, 4, sizes[0]))
+    block = check.module(8, 2, 6)
+    x = rng.normal(2, 5, 8)
+    block(3e4 * x)
+    block.train()(x)
+    block.eval()(x)

@@ -110,7 +110,7 @@ def test_training_without_dropout(check, rng):
     check.same(before, ffn.eval()(x), "the same call gave another result in evaluation mode")
 
 
-@pytest.mark.derive("device", "contract")
+@pytest.mark.derive("grad", "device", "contract")
 def test_what_dropout_drops(check):
     """Hidden units are dropped one by one, for each token anew, and what is kept is rescaled."""
     batch, length, width, rate = 20, 6, 12, 0.25
@@ -144,3 +144,16 @@ def test_each_call_drops_anew(check, rng):
     both = isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor)
     check.that(both, "the result in training is not a tensor")
     check.that(not torch.equal(first, second), "two calls in training drop the same hidden units")
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    for shape in ((9, 1, 1, 3), (1, 2, 2, 3), (1, 300, 3), (3, 3, 3, 3)):
+        check.module(3, 3, 3)(rng.normal(*shape))
+    ffn = check.module(70, 80, 90)
+    x = rng.normal(2, 70)
+    ffn(3e4 * x)
+    ffn.train()(x)
+    ffn.eval()(x)

@@ -235,3 +235,22 @@ def test_sizes_that_people_run(check, rng, causal):
 def test_prefix_as_long_as_the_chunk(check, rng):
     """Twice as many keys as queries: the prefix is not the future."""
     check(*tensors(rng, 4, 8), 3, True)
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    q, k, v = tensors(rng, 4, 6, 70, 70, batch=9, heads=1)
+    check(q, k, v, 2)
+    check(3e4 * q, k / 3e4, v, 2)
+    check(*tensors(rng, 3, 150, batch=1, heads=1), 100)
+    x = rng.normal(2, 3, 5, 4)
+    check(x, x, x, 2)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0])
+def test_the_same_object(check, rng, scale):
+    """One tensor in several places is that tensor in each of them."""
+    x = rng.normal(2, 3, 4, 4, scale=scale)
+    check(x, x, x, 2)

@@ -174,3 +174,14 @@ def test_width_not_divisible_by_heads(check, rng, d_model, n_heads):
     """A width that the heads cannot share is refused, also where the entries would fit."""
     with check.raises(ValueError):
         check["fold_heads"](rng.normal(3, n_heads, d_model), n_heads)
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    check["fold_heads"](rng.normal(9, 2, 70), 10)
+    check["fold_heads"](rng.normal(1, 300, 4, scale=3e4), 2)
+    check["unfold_heads"](rng.normal(18, 2, 70), 9)
+    check["unfold_heads"](rng.normal(2, 300, 2, scale=3e4), 2)
+    check["repeat_valid_lens"](lengths(rng, 9, 70), 9)

@@ -389,3 +389,14 @@ def test_nothing_larger_than_the_scores(check, rng):
     check.at_most(
         cost.biggest, 2 * scores, "a tensor much larger than the scores is built on the way", cost.biggest_line
     )
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    for sizes in ((1, 1, 1), (18, 9, 9)):
+        check.module(*sizes)(rng.normal(2, 3, sizes[0]))
+    gqa = check.module(d_model=4, n_heads=2, n_kv_heads=1)
+    gqa(rng.normal(4, 4, 4))
+    gqa(3e4 * rng.normal(2, 3, 4))

@@ -215,3 +215,11 @@ def test_allowed_tokens_far_below_zero(check, rng):
     table[0] = (table[0] - 2.0) * 1e9 - 1e10
     table[0, :, 1:3] = float("-inf")
     check(check.step(table), bos=2, eos=0, max_len=5)
+
+
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    table = quarters(rng, 4, 300)
+    table[:, :, 3] = NEVER
+    check(check.step(table), 1, 3, 300)

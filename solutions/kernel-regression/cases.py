@@ -193,3 +193,26 @@ def test_module_and_function_agree(check, rng):
     inputs = places(rng, 4), places(rng, 6), known(rng, 6)
     y_query, _ = check["nadaraya_watson"](*inputs, bandwidth=2.0)
     check.close(regression(*inputs), y_query, "a w of 0.5 and a bandwidth of 2 give different predictions")
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    check["nadaraya_watson"](places(rng, 300), places(rng, 300), known(rng, 300))
+    x, y = places(rng, 4), known(rng, 4)
+    check["nadaraya_watson"](x, y, x)
+    check["nadaraya_watson"](y, x, x)
+    regression = check["NWKernelRegression"]()
+    for arguments in ((x, x, y), (x, y, x), (y, x, x)):
+        regression(*arguments)
+    regression(places(rng, 9), places(rng, 9, 70), known(rng, 9, 70))
+    regression(3e4 + x, 3e4 + places(rng, 5), known(rng, 5))
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0])
+def test_the_same_object(check, rng, scale):
+    """One tensor in several places is that tensor in each of them."""
+    x = scale + places(rng, 5)
+    check["nadaraya_watson"](x, x, x)
+    check["NWKernelRegression"]()(x, x, x)

@@ -481,3 +481,12 @@ def test_near_ties_at_large_scores(check, rng):
     keys = 2.0**14 + rng.integers(0, 3, 2, 2, 6, 1).double()
     attention.set(W_k__bias=2.0**14 * one)
     attention(rng.normal(2, 2, 2), (keys, rng.normal(2, 2, 6, 1)))
+
+
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    attention = check.module(d_model=4, n_heads=2)
+    attention(rng.normal(9, 3, 4), padding_mask=torch.zeros(9, 3, dtype=torch.bool))
+    attention(rng.normal(1, 300, 4))
+    check.module(d_model=1, n_heads=1)(rng.normal(2, 3, 1))

@@ -150,3 +150,27 @@ def test_a_new_module(check, rng):
     check.close(
         new.run(x), neutral(x), "a new module does more than normalise: weight or bias starts at the wrong value"
     )
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    for shape in ((9, 1, 1, 5), (1, 1, 3, 5), (9, 1, 5), (1, 300, 5), (3, 3, 3, 3), (2, 300), (2, 5)):
+        weight, bias = affine(rng, shape[-1])
+        x = rng.normal(*shape)
+        check["layer_norm"](x, weight, bias, 0.0)
+        check["layer_norm"](x, weight, bias, 1.0)
+        check["LayerNorm"](shape[-1]).set(weight=weight, bias=bias)(3e4 * x)
+    row = rng.normal(5)
+    for arguments in ((row, row, bias), (row, bias, row), (row, bias, bias)):
+        check["layer_norm"](*arguments)
+    for width, eps in ((1, 1e-5), (3, 0.0), (3, 1.0), (70, 1e-5)):
+        check["LayerNorm"](width, eps)(rng.normal(3, 3, width))
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0])
+def test_the_same_object(check, rng, scale):
+    """One tensor in several places is that tensor in each of them."""
+    x = rng.normal(6, scale=scale)
+    check["layer_norm"](x, x, x)

@@ -105,7 +105,7 @@ def test_training_without_dropout(check, rng):
     encoding(rng.normal(2, 5, 6))
 
 
-@pytest.mark.derive("device")
+@pytest.mark.derive("grad", "device")
 def test_half_of_the_entries_dropped(check, rng):
     """In training each entry of the sum is either dropped or made up for, one by one."""
     encoding = check.module(max_len=40, d_model=16, dropout=0.5)
@@ -215,3 +215,9 @@ def test_training_after_evaluation(check, rng):
         encoding(x)
         dropped = encoding.train().run(x).got
         check.that((dropped == 0).any(), "nothing is dropped in training that comes after evaluation")
+
+
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    check.module(max_len=9, d_model=70)(rng.normal(2, 4, 70))

@@ -196,3 +196,21 @@ def test_eps_of_zero_and_of_seven(check, rng, causal):
     q, k, v = tensors(rng, 3, 3, d_k=1, d_v=2)
     check(0.3 * q - 4, 0.3 * k - 4, v, causal, 0.0)
     check(q, k, v, causal, 7.0)
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    q, k, v = tensors(rng, 4, 4, 4, 70, batch=9, heads=1)
+    for causal in (False, True):
+        check(q, k, v, causal)
+        check(3e4 * q, k, v, causal)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0])
+def test_the_same_object(check, rng, scale):
+    """One tensor in several places is that tensor in each of them."""
+    x = rng.normal(2, 3, 4, 4, scale=scale)
+    for causal in (False, True):
+        check(x, x, x, causal)

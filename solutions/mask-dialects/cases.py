@@ -153,3 +153,14 @@ def test_additive_is_floating_point(check, rng, dtype):
     """Bools and integers cannot be added to scores to hide a key: this is another dialect under a wrong name."""
     with check.raises(ValueError):
         check(rng.keep(2, 4).to(dtype), "additive")
+
+
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    check(rng.keep(9, 300, 70), "hide")
+    for shape in ((1, 2, 3, 4), (9, 1, 2, 3), (3, 3, 3, 3)):
+        check(rng.keep(*shape), "keep")
+    half = rng.keep(3, 4)
+    half[1] = False
+    check(half, "keep")

@@ -251,3 +251,13 @@ def test_one_tensor_stands_for_many_rows(check, rng):
     """An expanded tensor shares its memory: whoever writes into it writes everywhere."""
     mask = both_kinds(rng, 3, 5)
     check(rng.normal(1, 1, 5).expand(2, 3, 5), mask)
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    check(rng.normal(9, 300, 3), mask=rng.keep(300, 3))
+    check(rng.normal(9, 2, 1, 70))
+    for shape in ((1, 1, 3, 4), (3, 3, 3, 3), (2, 1, 5)):
+        check(rng.normal(*shape), mask=rng.keep(*shape))

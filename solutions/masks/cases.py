@@ -179,3 +179,14 @@ def test_masks_are_not_used_up(check, rng):
     first, second = rng.keep(3, 4), rng.keep(3, 4)
     before = check["combine_masks"](first, second)
     check.same(before, check["combine_masks"](first, second), "the second time the same masks gave another result")
+
+
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    check["padding_mask"](tokens(rng, 9, 300))
+    check["padding_mask"](tokens(rng, 3, 7)[:, 2:])
+    check["combine_masks"](rng.keep(2, 3, 6)[..., 2:], torch.zeros(3, 4, dtype=torch.bool))
+    half = rng.keep(3, 4)
+    half[1] = False
+    check["combine_masks"](half, rng.keep(2, 3, 4))

@@ -153,7 +153,7 @@ def test_training_without_dropout(check, rng):
     mha(*sequences(rng, 2, 3, 4, 6))
 
 
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_what_dropout_drops(check, rng):
     """Equal weights and values of 1: each head's output counts the weights that were left, rescaled."""
     batch, n, keys, heads = 3, 60, 4, 2
@@ -442,3 +442,16 @@ def test_nothing_larger_than_the_scores(check, rng):
     check.at_most(
         cost.biggest, 2 * scores, "a tensor much larger than the scores is built on the way", cost.biggest_line
     )
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    check.module(d_model=1, n_heads=1)(*sequences(rng, 2, 3, 5, 1))
+    mha = check.module(d_model=4, n_heads=2)
+    mha(*sequences(rng, 4, 4, 4, 4))
+    q, k, v = sequences(rng, 2, 3, 5, 4)
+    mha(3e4 * q, k / 3e4, v)
+    mha.train()(q, k, v)
+    mha.eval()(q, k, v)

@@ -151,7 +151,7 @@ def test_training_without_dropout(check, rng):
     encoding(rng.normal(2, 5, 6))
 
 
-@pytest.mark.derive("device")
+@pytest.mark.derive("grad", "device")
 def test_half_of_the_entries_dropped(check, rng):
     """In training each entry of the sum is either dropped or made up for, one by one."""
     encoding = check["PositionalEncoding"](d_model=16, max_len=30, dropout=0.5)
@@ -290,3 +290,11 @@ def test_tokens_in_half_precision_first(check, rng):
     first = encoding.run(x).got
     encoding.run(x.bfloat16())
     check.same(encoding.run(x).got, first, "tokens of another dtype change the table")
+
+
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    encoding = check["PositionalEncoding"](d_model=70, max_len=9)
+    encoding(rng.normal(9, 4, 70))
+    encoding(3e4 * rng.normal(2, 4, 70))

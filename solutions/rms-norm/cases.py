@@ -101,3 +101,22 @@ def test_transposed_input(check, rng):
     """A view whose features do not lie side by side."""
     check(rng.normal(2, 6, 5).transpose(1, 2), rng.normal(6))
     check(rng.normal(4, 3, 10)[:, :, ::2], rng.normal(5))
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    for shape in ((9, 1, 1, 5), (1, 1, 3, 5), (9, 1, 5), (1, 300, 5), (3, 3, 3, 3), (2, 300), (2, 5)):
+        x = rng.normal(*shape)
+        check(x, rng.normal(shape[-1]), 0.0)
+        check(x, rng.normal(shape[-1]), 1.0)
+    row = rng.normal(5)
+    check(row, row)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0])
+def test_the_same_object(check, rng, scale):
+    """One tensor in several places is that tensor in each of them."""
+    x = rng.normal(6, scale=scale)
+    check(x, x)

@@ -200,3 +200,22 @@ def test_gradients_of_the_tables(check, rng):
     """Tables may have been learned: they get their gradients, too, in all their digits."""
     angles = rng.uniform(5, 4, low=-math.pi, high=math.pi)
     check["apply_rotary"](rng.normal(2, 3, 5, 8), angles.cos(), angles.sin())
+
+
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    angles = rng.uniform(4, 2, low=-math.pi, high=math.pi)
+    cos, sin = angles.cos(), angles.sin()
+    for x in (rng.normal(2, 3, 4, 4), rng.normal(9, 1, 4, 4), rng.normal(4, 1, 4, 2, 2).flatten(3)):
+        check["apply_rotary"](x, cos, sin)
+        check["apply_rotary"](x, cos.T.contiguous().T, sin.T.contiguous().T)
+        check["apply_rotary"](x, cos, cos)
+    angles = rng.uniform(2, 66, low=-math.pi, high=math.pi)
+    check["apply_rotary"](rng.normal(1, 1, 2, 132), angles.cos(), angles.sin())
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0])
+def test_the_same_object(check, rng, scale):
+    """One tensor in several places is that tensor in each of them."""
+    angles = rng.uniform(4, 2, low=-scale, high=scale)
+    check["apply_rotary"](rng.normal(2, 3, 4, 4), angles, angles)

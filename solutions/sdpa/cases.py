@@ -324,3 +324,20 @@ def test_nothing_larger_than_the_scores(check, rng):
     check.at_most(
         cost.biggest, 4 * scores, "a tensor much larger than the scores is built on the way", cost.biggest_line
     )
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    check(*tensors(rng, 9, 1, n=2, m=3, d_v=70))
+    check(*tensors(rng, 1, 2))
+    q, k, v = tensors(rng, 2)
+    check(3e4 * q, k / 3e4, 3e4 * v)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0])
+def test_the_same_object(check, rng, scale):
+    """One tensor in several places is that tensor in each of them."""
+    x = rng.normal(2, 4, 4, scale=scale)
+    check(x, x, x)

@@ -359,3 +359,16 @@ def test_mask_is_used_again(check, rng):
     second = attention(x, mask=mask)
     check.same(second[0], first[0], "the same call gives another output the second time")
     check.same(second[1], first[1], "the same call gives other weights the second time")
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    for d_model, d_k, d_v in ((1, 1, 1), (4, 3, 70), (4, 3, 3)):
+        check.module(d_model=d_model, d_k=d_k, d_v=d_v)(rng.normal(2, 3, d_model))
+    attention = check.module(d_model=4, d_k=3)
+    x = rng.normal(2, 5, 4)
+    attention(x)
+    attention.train()(x)
+    attention.eval()(x)

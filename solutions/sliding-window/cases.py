@@ -219,3 +219,19 @@ def test_near_ties_at_large_scores(check, rng):
     q[..., 0], q[..., 1:] = 2.0, 0.0
     k[..., 0] = 2.0**14 + rng.integers(0, 3, 2, 3, 6).double()
     check(q, k, v, 4)
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    q, k, v = tensors(rng, 4, 4, 70, 70, batch=9, heads=1)
+    check(q, k, v, 2)
+    check(3e4 * q, k / 3e4, v, 2)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0])
+def test_the_same_object(check, rng, scale):
+    """One tensor in several places is that tensor in each of them."""
+    x = rng.normal(2, 3, 4, 4, scale=scale)
+    check(x, x, x, 2)

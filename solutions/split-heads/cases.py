@@ -138,3 +138,13 @@ def test_width_not_divisible_by_heads(check, rng, d_model, n_heads):
     """A width that the heads cannot share is refused, also where the entries would fit."""
     with check.raises(ValueError):
         check["split_heads"](rng.normal(3, n_heads, d_model), n_heads)
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    check["split_heads"](rng.normal(9, 2, 70), 10)
+    check["split_heads"](rng.normal(1, 300, 4, scale=3e4), 2)
+    check["concat_heads"](rng.normal(9, 2, 1, 70))
+    check["concat_heads"](rng.normal(1, 9, 300, 2, scale=3e4))

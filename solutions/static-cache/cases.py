@@ -229,3 +229,12 @@ def test_a_full_chunk_is_copied(check, rng):
     cache.method("update", x, x)
     cache.do("reset")
     feed(cache, rng, 2, 1, 3, [2, 1])
+
+
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    cache = build(check, 9, 2, 4, 70)
+    for n in (1, 3):
+        cache.method("update", rng.normal(9, 2, n, 70, scale=3e4), rng.normal(9, 2, n, 70))
+        cache.method("length")

@@ -212,3 +212,15 @@ def test_positions_beyond_256(check, rng):
     """In bfloat16 257 is no number, but it is a position."""
     model = check.module(vocab_size=11, d_model=32, n_heads=4, n_layers=0, max_len=300)
     model(text(rng, 11, 1, 1).expand(1, 300))
+
+
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    model = check.module(vocab_size=1200, d_model=72, n_heads=2, n_layers=1, max_len=300)
+    tokens = text(rng, 1200, 1, 300)
+    model(tokens, tokens)
+    model(text(rng, 1200, 9, 3), text(rng, 1200, 9, 3))
+    check.module(vocab_size=7, d_model=1, n_heads=1, n_layers=1, max_len=1)(text(rng, 7, 2, 1))
+    model.train()(tokens[:, :5])
+    model.eval()(tokens[:, :5])

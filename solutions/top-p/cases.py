@@ -204,3 +204,11 @@ def test_rows_of_three_axes(check, rng):
     check(torch.stack(rows), 0.72)
     check(torch.stack(rows, dim=1), 0.72)
     check(shuffled(rng, LADDER, 4, 2)[1:, 1:], 0.72)
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    for rows in ((300,), (9, 2), (9, 1, 1), (1, 2, 2), (6, 6, 6)):
+        check(shuffled(rng, LADDER, *rows), 0.72)

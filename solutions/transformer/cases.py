@@ -240,7 +240,7 @@ def test_training_without_dropout(check, rng):
     model(padded(rng, [5, 2]), targets(rng, 2, 5))
 
 
-@pytest.mark.derive("device", "contract")
+@pytest.mark.derive("grad", "device", "contract")
 def test_everything_dropped(check, rng):
     """With a rate of 1 nothing of tokens, positions and sublayers is left in training: norms of nothing, and a bias."""
     model = build(check, rng, d_model=16, n_layers=2, dropout=1.0).train()
@@ -415,3 +415,23 @@ def test_a_step_through_wide_layers(check, rng):
     """A few tokens in the cache and wide hidden layers: they work for the new token only."""
     cost, allowed = cost_of_a_step(check, rng, 8, 256, 8)
     check.at_most(cost.madds, allowed, "a decode step does more than its share of multiply-adds")
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    model = build(check, rng, 72, 12, 80, 4, vocabularies=(1200, 1300), pad_id=1)
+    model(rng.integers(2, 1200, 9, 6), rng.integers(2, 1300, 9, 6))
+    small = build(check, rng, 4, 2, 3, 1, vocabularies=(1200, 1300))
+    memory = 3e4 * rng.normal(1, 300, 4)
+    small.method("decode", rng.integers(1, 1300, 1, 300), memory, torch.zeros(1, 1, 300, dtype=torch.bool))
+    loud = [tuple(3e4 * rng.normal(1, 2, 3, 2) for _ in range(2))]
+    small.method("decode", rng.integers(1, 1300, 1, 1), rng.normal(1, 4, 4), None, loud)
+    small(rng.integers(1, 1200, 1, 300), rng.integers(1, 1300, 1, 300))
+    small.method("encode", rng.integers(1, 1200, 4, 4))
+    small.method("decode", rng.integers(1, 1300, 4, 4), rng.normal(4, 5, 4))
+    tiny = build(check, rng, 1, 1, 1, 1, max_len=1)
+    tiny(sources(rng, 2, 1), targets(rng, 2, 1))
+    tiny.train()(sources(rng, 2, 1), targets(rng, 2, 1))
+    tiny.eval()(sources(rng, 2, 1), targets(rng, 2, 1))

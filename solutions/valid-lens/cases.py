@@ -248,3 +248,10 @@ def test_both_ranks_say_the_same(check, rng):
         check(scores, lens[:, None].repeat(1, 2)),
         "lengths (B,) give other weights than the same lengths written out for each query",
     )
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    check(rng.normal(9, 300, 2), rng.integers(0, 3, 9, 300))

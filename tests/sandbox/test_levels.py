@@ -127,6 +127,18 @@ def test_weights_that_are_kept_show(before: str) -> None:
     assert not torch.equal(called(source, {"before": before}, x, y, weights=weights), plain)
 
 
+@pytest.mark.parametrize("train", [False, True])
+def test_the_earlier_call_is_in_the_other_mode(train: bool) -> None:
+    """Where a call comes after one in another mode, it is a real one: training and then evaluation, or the reverse."""
+    x, y = arguments()
+    body = (
+        "self.modes = [*getattr(self, 'modes', []), self.training]\n        return x * (3 if self.modes == {} else 2)"
+    )
+    source = MODULE.format(body.format([not train, train]))
+    levels = {"mode": "train" if train else "round trip", "before": "stepped"}
+    assert torch.equal(called(source, levels, x, y, train=train), x * 3)
+
+
 def test_another_mode_and_back_shows() -> None:
     """What a module does once it has been in training is seen in evaluation."""
     x, y = arguments()

@@ -117,7 +117,8 @@ def second_path_mutants(kata: Kata, targets: Sequence[Target]) -> tuple[list[Mut
     mutants = []
     for level in levels:
         source = second_paths.at_level(kata, kata.reference(), level)
-        mutants.append(Mutant(kata.id, "second-path", level.id, source, _looks(kata, level, visited.get(level, ""))))
+        case = visited.get(level, "").partition("(")[0]
+        mutants.append(Mutant(kata.id, "second-path", level.id, source, _looks(kata, level, case)))
     return mutants, second_paths.control(kata, kata.reference(), levels)
 
 

@@ -47,7 +47,7 @@ TENSOR: Final = {
         "behind other numbers": "t.is_contiguous() and t.storage_offset() > 0",
         "not contiguous": "not t.is_contiguous()",
         "slice of a wider one": "t.dim() > 1 and t.stride(-1) == 1 and t.size(-2) > 1 and t.stride(-2) > t.size(-1)"
-        " and t.stride(-2) % t.size(-1) != 0",
+        " and (t.dim() < 3 or t.stride(-3) >= t.stride(-2) * t.size(-2))",
     },
     "place": {"on the device": "t.device.type != 'cpu'"},
 }
@@ -93,6 +93,13 @@ MODULE: Final = {
         "loaded since": "past.loaded",
         "stepped since": "past.stepped(me)",
         "in a half": "any(p.dtype.itemsize == 2 for p in me.parameters())",
+    },
+}
+DROPOUT: Final = {
+    "dropout": {
+        "trained with gradients": "me.training and torch.is_grad_enabled() and g.get('dropout', 0) > 0",
+        "trained without gradients": "me.training and not torch.is_grad_enabled() and g.get('dropout', 0) > 0",
+        "in evaluation": "not me.training and g.get('dropout', 0) > 0",
     },
 }
 SCORES: Final = {
@@ -161,9 +168,11 @@ def _tests(levels: Sequence[Level]) -> str:
 
 def levels_of(targets: Sequence[Target], *, has_scores: bool = True) -> Iterator[Level]:
     """Yield the levels of all factors that can concern a kata."""
+    with_dropout = {target.name[:-2] for target in targets if "dropout" in target.parameters}
     for target in targets:
         floats = [name for name, parameter in target.parameters.items() if parameter.floats]
         tables = [(CALL, not target.name.endswith("*")), (WITH_FLOATS, floats), (MODULE, target.is_module)]
+        tables.append((DROPOUT, target.is_module and target.name.partition(".")[0] in with_dropout))
         for table in (table for table, wanted in tables if wanted):
             yield from (Level(target.name, f, n, when) for f, many in table.items() for n, when in many.items())
         if has_scores and floats:

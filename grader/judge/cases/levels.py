@@ -7,6 +7,7 @@ each variant are drawn from a covering array: every pair of levels occurs in one
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import random
 from collections import Counter
 from functools import cache
@@ -69,12 +70,15 @@ class Draw:
         self._random = random.Random(f"levels of {seed}")  # noqa: S311 - drawn for breadth, not for secrecy
         self._rows: dict[tuple[str, str], list[Row]] = {}
         self._a_device_is_default = False
+        ways_apart = [way for way in FACTORS["identity"][1:] if way not in without]
+        self._ways = itertools.cycle(self._random.sample(ways_apart, len(ways_apart)))
 
     def give(self, variants: list[Variant]) -> list[Variant]:
         """Return the variants of one case, those derived with levels: each factor's differ where they can.
 
         The first is the case itself, which stays plain, since people read it. A default device hides tensors that were
         made on the wrong one, so that it is not drawn: the first case that runs on the device has it, no other one.
+        The ways in which objects are told apart take turns, so that two cases in a row meet them.
         """
         met: Counter[tuple[str, str]] = Counter()
         rows: dict[tuple[str, str], Row] = {}
@@ -84,6 +88,8 @@ class Draw:
                 rows[name] = self._next(variant, met)
                 if variant.family == "device" and not self._a_device_is_default and ways.DEVICE not in self._without:
                     rows[name], self._a_device_is_default = rows[name] | {"caller": ways.DEVICE}, True
+                if variant.label == APART:
+                    rows[name] = rows[name] | {"identity": next(self._ways, PLAIN)}
                 met.update(rows[name].items())
         if VALUES in names:
             rows.setdefault(VALUES, rows.get(GRADIENTS, {}))  # it is read off the run that takes the gradients
