@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+import torch
 
 from grader import catalog
 from grader.client.session import Request, Session
+from grader.judge.explain.locate.match import near
 
 SEED = 2017
 
@@ -182,3 +184,12 @@ def test_a_step_that_is_wrong_where_it_hardly_shows(session: Session) -> None:
     )
     found = why(session, "sdpa", source)
     assert any(line_of(source, "1e-12") in cause["lines"] for cause in found)
+
+
+def test_truth_values_are_no_numbers() -> None:
+    """A mask beside numbers of the same shape is another thing, and is not taken from them."""
+    mask, other, numbers = torch.tensor([True, False]), torch.tensor([True, True]), torch.tensor([1.0, 0.0])
+    assert near(mask, mask.clone(), 0.0)
+    assert not near(mask, other, 0.5)
+    assert not near(mask, numbers, 0.5)
+    assert not near(numbers, mask, 0.5)

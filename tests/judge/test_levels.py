@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 
 import pytest
 
@@ -26,11 +27,13 @@ def drawn(
     return [draw.give(variants_of(case, families)) for _case in range(cases)]
 
 
-@pytest.mark.parametrize("number", [0, 7])
-def test_every_pair_of_levels_occurs_in_an_array(number: int) -> None:
-    """Whatever two levels of two factors: some row has both."""
-    rows = covering(tuple(FACTORS.items()), number)
-    for (one, these), (two, those) in itertools.combinations(FACTORS.items(), 2):
+@pytest.mark.parametrize("fewer", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 7])
+def test_every_pair_of_levels_occurs_in_an_array(seed: int, fewer: int) -> None:
+    """Whatever two levels of two factors: some row has both, also where a factor or some levels are left out."""
+    factors = {name: levels[: max(1, len(levels) - fewer)] for name, levels in [*FACTORS.items()][fewer:]}
+    rows = covering(tuple(factors.items()), random.Random(seed))
+    for (one, these), (two, those) in itertools.combinations(factors.items(), 2):
         assert {(row[one], row[two]) for row in rows} == set(itertools.product(these, those))
 
 
@@ -53,6 +56,14 @@ def test_the_case_itself_stays_plain_and_no_run_is_added() -> None:
         assert all(v.levels == () for v in variants if v.family in ("core", "contract"))
         values, gradients = (v for v in variants if v.dtype.itemsize == 8)
         assert values.levels == gradients.levels
+
+
+def test_six_cases_in_a_row_meet_all_layouts() -> None:
+    """Each variant goes through the layouts in turns: a kata with few cases has them all."""
+    for label in (("grad", ""), ("dtype", "bfloat16"), ("device", "")):
+        runs = [v for variants in drawn(8) for v in variants[1:] if (v.family, v.label) == label]
+        met = [dict(run.levels).get("layout", "") for run in runs]
+        assert all(set(met[start : start + 6]) == set(FACTORS["layout"]) for start in range(0, 36, 6))
 
 
 def test_a_seed_draws_the_same_again() -> None:

@@ -10,7 +10,6 @@ import dataclasses
 import itertools
 import random
 from collections import Counter
-from functools import cache
 from typing import Final
 
 from allpairspy import AllPairs
@@ -69,6 +68,7 @@ class Draw:
         self._without = without
         self._random = random.Random(f"levels of {seed}")  # noqa: S311 - drawn for breadth, not for secrecy
         self._rows: dict[tuple[str, str], list[Row]] = {}
+        self._layouts: dict[tuple[str, str], Counter[str]] = {}
         self._a_device_is_default = False
         ways_apart = [way for way in FACTORS["identity"][1:] if way not in without]
         self._ways = itertools.cycle(self._random.sample(ways_apart, len(ways_apart)))
@@ -99,27 +99,35 @@ class Draw:
         ]
 
     def _next(self, variant: Variant, met: Counter[tuple[str, str]]) -> Row:
-        """Take a row that was not taken yet; of these the one whose levels the case has met least."""
-        rows = self._rows.setdefault((variant.family, variant.label), [])
+        """Take a row that was not taken yet.
+
+        One of the layout that had the fewest runs of this variant, so that six cases in a row meet all of them; of
+        these the one whose levels the case has met least.
+        """
+        name = (variant.family, variant.label)
+        rows, layouts = self._rows.setdefault(name, []), self._layouts.setdefault(name, Counter())
         if not rows:
-            rows.extend(covering(_factors(variant, self._without), self._random.randrange(ARRAYS)))
+            rows.extend(covering(_factors(variant, self._without), self._random))
             self._random.shuffle(rows)
-        best = min(rows, key=lambda row: sum(met[level] for level in row.items()))
+        best = min(rows, key=lambda row: (layouts[row["layout"]], sum(met[level] for level in row.items())))
         rows.remove(best)
+        layouts[best["layout"]] += 1
         return best
 
 
-ARRAYS: Final = 16
-"""So many arrays there are for a variant: each takes some milliseconds, and they differ in the triples they cover."""
+ARRAY: Final = list(AllPairs([range(len(levels)) for levels in FACTORS.values()]))
+"""Rows of numbers of levels, one for each factor: every pair of numbers of two factors is in one of them.
+
+Made once, before there is a grading. It stays a covering array whichever factors are left out, wherever numbers stand
+for other levels, and where a factor has fewer of them: the numbers begin again.
+"""
 
 
-@cache
-def covering(factors: tuple[tuple[str, tuple[str, ...]], ...], number: int) -> list[Row]:
-    """Return rows of levels in which every pair of levels of two factors occurs."""
-    order = random.Random(number)  # noqa: S311 - likewise
-    mixed = [(name, order.sample(levels, len(levels))) for name, levels in order.sample(factors, len(factors))]
-    names = [name for name, _levels in mixed]
-    return [dict(zip(names, row, strict=True)) for row in AllPairs([levels for _name, levels in mixed])]
+def covering(factors: tuple[tuple[str, tuple[str, ...]], ...], order: random.Random) -> list[Row]:
+    """Return rows of levels in which every pair of levels of two factors occurs; numbers mean levels at random."""
+    columns = {name: number for number, name in enumerate(FACTORS)}
+    mixed = [(name, columns[name], order.sample(levels, len(levels))) for name, levels in factors]
+    return [{name: levels[row[column] % len(levels)] for name, column, levels in mixed} for row in ARRAY]
 
 
 def _factors(variant: Variant, without: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -60,10 +60,11 @@ class Matcher:
     def _given_one(self, value: torch.Tensor, slack: float) -> tuple[Kind, int] | None:
         """What was there before the call is right where the reference had it, or makes it."""
         for number, theirs in self._steps:
-            if number in self._given or (theirs.dtype == NUMBERS and many(theirs)):
-                same = near(value, theirs, slack) if value.dtype == NUMBERS else torch.equal(value, theirs)
-                if value.shape == theirs.shape and value.dtype == theirs.dtype and same:
-                    return "arranged", number
+            if value.shape != theirs.shape or value.dtype != theirs.dtype:
+                continue
+            same = near(value, theirs, slack) if value.dtype == NUMBERS else torch.equal(value, theirs)
+            if same and (number in self._given or (theirs.dtype == NUMBERS and many(theirs))):
+                return "arranged", number
         return self._exact(value) if value.dtype != NUMBERS else None
 
     def _exact(self, value: torch.Tensor) -> tuple[Kind, int] | None:
@@ -136,7 +137,9 @@ def many(value: torch.Tensor) -> bool:
 
 
 def near(mine: torch.Tensor, theirs: torch.Tensor, slack: float) -> bool:
-    """Whether two tensors of one shape have the same numbers, as far as a dtype tells."""
+    """Whether two tensors of one shape have the same numbers, as far as a dtype tells; truth values are no numbers."""
+    if torch.bool in (mine.dtype, theirs.dtype):
+        return mine.dtype == theirs.dtype and torch.equal(mine, theirs)
     return mine.shape == theirs.shape and bool(((mine - theirs).abs() <= slack * _scale(theirs)).all())
 
 
