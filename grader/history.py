@@ -122,10 +122,15 @@ class History(Records):
         return cursor.lastrowid
 
     @survives_damage
-    def begin(self, kata: str, *, anew: bool) -> None:
-        """Make a kata the current one; the clock and the ladder of hints start `anew`, or for the first time."""
-        with self.transaction():
+    def begin(self, kata: str, *, anew: bool, counts: bool = False) -> None:
+        """Make a kata the current one; the clock and the ladder of hints start `anew`, or for the first time.
+
+        A debug round that goes on ``counts`` as a review from now on where the learner wants that.
+        """
+        with self.transaction() as db:
             self._begin(kata, anew=anew or self._round(kata) == 0)
+            if counts:
+                db.execute("UPDATE starts SET counts = 1 WHERE id = ?", (self._round(kata),))
 
     @survives_damage
     def current(self) -> str | None:

@@ -32,7 +32,7 @@ def begin(app: App, kata: Kata, bugs: int | None, seed: int | None, *, counts: b
         if bugs not in {None, opened.bugs} or seed not in {None, opened.seed}:
             raise RoundIsOpen(kata.id, opened.bugs, opened.seed)
         written = app.workspace.start(name, Planted.read(opened.planted).source)
-        app.history.begin(name, anew=False)
+        app.history.begin(name, anew=False, counts=counts)
         stays = _("{path} is already there and stays as it is; `kata reset {kata} --debug` plants the same anew.")
         first = (_("{path} is written.") if written else stays).format(path=path, kata=kata.id)
         return [first, _holds(opened.bugs, opened.seed), *_outdated(kata, opened)]

@@ -72,7 +72,8 @@ def test_from_a_folder_that_is_gone(tool, command, monkeypatch, tmp_path):
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    tool(*command, code=WITHOUT_ANYTHING[" ".join(command)])
+    code = WITHOUT_ANYTHING[" ".join(command)]
+    tool(*command, code=3 if command == ("mock",) else code)  # there is no place for its file
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

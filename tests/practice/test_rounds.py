@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from grader.history import History
-from grader.practice.rounds import Round, ending, rounds
+from grader.practice.rounds import Round, corrected, ending, rounds
+from grader.practice.schedule import reviews
 from grader.records import AGAIN, EASY, GOOD, HARD
 from grader.schema import MIGRATIONS
 
@@ -162,3 +163,25 @@ def test_a_debug_round_counts_where_one_chooses_so(history, clock):
     history.plant("mha.debug", seed=1, bugs=1, planted={}, counts=True)
     history.begin("mha.review", anew=True)
     assert [one.counts for one in rounds(history)] == [False, True, True]
+
+
+def test_a_kata_that_was_graded_and_never_begun(history, clock):
+    """Nobody knows how long it took, so a pass is good; its rating can be corrected like any other."""
+    clock(0)
+    for name in ("mha", "sdpa"):
+        grade(history, "passed", name)
+    found = rounds(history)
+    assert [one.rating() for one in found] == [GOOD, GOOD]
+    assert len({one.number for one in found} - {0}) == 2
+    history.rate("mha", AGAIN, start=found[-1].number)
+    assert corrected(history) == {found[-1].number: AGAIN}
+    assert len(reviews(found, corrected(history), history.ratings())) == 2
+
+
+def test_an_open_debug_round_may_count_from_now_on(history, clock):
+    """Where somebody goes on with it as a review."""
+    clock(0)
+    history.plant("mha.debug", seed=1, bugs=1, planted={})
+    assert not only(history).counts
+    history.begin("mha.debug", anew=False, counts=True)
+    assert only(history).counts
