@@ -10,28 +10,39 @@ from grader.text import clean
 
 MOST_TEXT: Final = 20_000
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-STYLE: Final = """
-:root { color-scheme: light dark; --ink: #1c1f24; --dim: #5a616b; --paper: #fff; --card: #f4f5f7; --edge: #d5d9df;
-  --good: #1a6b34; --bad: #b3261e; --warn: #7a5200; --code: #0b5394; --mark: #fff0c2; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --dim: #a4abb5; --paper: #16181c; --card: #20242a;
-  --edge: #3a4049; --good: #7bd88f; --bad: #ff8a80; --warn: #f0c060; --code: #8ab8f0; --mark: #4a3d10; } }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 52rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin: 0 0 .3rem; }
-p { margin: .3rem 0; }
-.passed { color: var(--good); } .failed { color: var(--bad); } .error, .warn { color: var(--warn); }
-.dim { color: var(--dim); } .where { color: var(--code); font-family: ui-monospace, monospace; }
-.push { font-weight: 600; }
-ul.families { display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; padding: 0; list-style: none; }
-section { background: var(--card); border: 1px solid var(--edge); border-radius: .4rem; padding: .8rem;
-  margin: .8rem 0; }
-pre { background: var(--card); border: 1px solid var(--edge); border-radius: .3rem; padding: .5rem; margin: .4rem 0;
-  font: .85rem/1.45 ui-monospace, monospace; overflow-x: auto; overflow-wrap: normal; }
-section pre { background: var(--paper); }
-mark { background: var(--mark); color: inherit; }
-summary { cursor: pointer; padding: .3rem 0; }
+LIGHT: Final = """--ink: #1c1f24; --dim: #5a616b; --paper: #fff; --card: #f4f5f7; --edge: #d5d9df;
+  --good: #1a6b34; --bad: #b3261e; --warn: #7a5200; --code: #0b5394; --mark: #fff0c2;"""
+DARK: Final = """--ink: #e6e8eb; --dim: #a4abb5; --paper: #16181c; --card: #20242a; --edge: #3a4049;
+  --good: #7bd88f; --bad: #ff8a80; --warn: #f0c060; --code: #8ab8f0; --mark: #4a3d10;"""
+STYLE: Final = f"""
+.kata {{ color-scheme: light dark; {LIGHT}
+  background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }}
+@media (prefers-color-scheme: dark) {{ .kata {{ {DARK} }} }}
+[data-jp-theme-light="true"] .kata, .vscode-light .kata {{ color-scheme: light; {LIGHT} }}
+[data-jp-theme-light="false"] .kata, .vscode-dark .kata {{ color-scheme: dark; {DARK} }}
+body.kata {{ margin: 0; }}
+.kata * {{ box-sizing: border-box; }}
+.kata main {{ max-width: 52rem; margin: 0 auto; padding: 1rem; }}
+.kata h1 {{ font-size: 1.4rem; }}
+.kata h2 {{ font-size: 1.1rem; margin: 0 0 .3rem; }}
+.kata p {{ margin: .3rem 0; }}
+.kata .passed {{ color: var(--good); }}
+.kata .failed {{ color: var(--bad); }}
+.kata .error, .kata .warn {{ color: var(--warn); }}
+.kata .dim {{ color: var(--dim); }}
+.kata .where {{ color: var(--code); font-family: ui-monospace, monospace; }}
+.kata .push {{ font-weight: 600; }}
+.kata ul.families {{ display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; margin: 0; padding: 0; list-style: none; }}
+.kata section {{ background: var(--card); border: 1px solid var(--edge); border-radius: .4rem; padding: .8rem;
+  margin: .8rem 0; }}
+.kata pre {{ background: var(--card); color: inherit; border: 1px solid var(--edge); border-radius: .3rem;
+  padding: .5rem; margin: .4rem 0; font: .85rem/1.45 ui-monospace, monospace; overflow-x: auto;
+  overflow-wrap: normal; }}
+.kata section pre {{ background: var(--paper); }}
+.kata mark {{ background: var(--mark); color: inherit; }}
+.kata summary {{ cursor: pointer; padding: .3rem 0; }}
 """
+"""Everything is below `.kata`, so that a page may stand within another one: a notebook, whose theme it follows."""
 
 
 def document(lang: str, title: str, body: Iterable[str]) -> str:
@@ -45,13 +56,19 @@ def document(lang: str, title: str, body: Iterable[str]) -> str:
 <title>{text(title)}</title>
 <style>{STYLE}</style>
 </head>
-<body>
+<body class="kata">
 <main>
 {together(body)}
 </main>
 </body>
 </html>
 """
+
+
+def fragment(lang: str, body: Iterable[str]) -> str:
+    """Return a page that stands within another one."""
+    inner = f"<main>\n{together(body)}\n</main>"
+    return f'<div class="kata" lang="{text(lang)}">\n<style>{STYLE}</style>\n{inner}\n</div>'
 
 
 def heading(mark: str, sentence: str, style: str) -> str:

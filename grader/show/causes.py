@@ -70,9 +70,8 @@ def show(console: Console, report: Report, *, full: bool) -> None:
 
 def _height(console: Console, draw: Callable[[Console], None]) -> int:
     """Return how many lines something takes on a console."""
-    paper = Console(
-        file=io.StringIO(), width=console.width, color_system=None, highlight=False, markup=False, emoji=False
-    )
+    plain: dict[str, Any] = {"color_system": None, "highlight": False, "markup": False, "emoji": False}
+    paper = Console(file=io.StringIO(), width=console.width, force_jupyter=False, **plain)
     with paper.capture() as captured:
         draw(paper)
     return captured.get().count("\n")

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from grader.formats.markup import block, counts, document, entry, folded, heading, numbered, paragraph, section
+from grader.formats.markup import (
+    block,
+    counts,
+    document,
+    entry,
+    folded,
+    fragment,
+    heading,
+    numbered,
+    paragraph,
+    section,
+)
 from grader.language import _, current, plural
 from grader.show import causes
 from grader.show.causes import FAILURES
@@ -23,6 +34,12 @@ def page(report: Report, source: str = "", *, whole: bool = True) -> str:
     """Return the page of a report in the reader's language; ``source`` is the file, which it shows with its lines."""
     title = f"{MARKS[report['verdict']]} {report['kata']}"
     return document(LANGUAGES[current()], title, pieces(report, source, whole=whole))
+
+
+def within(report: Report, source: str, notes: Sequence[str], *, whole: bool) -> str:
+    """Return the same for a page that shows more, such as a notebook; ``notes`` stand at its end."""
+    told = [*pieces(report, source, whole=whole), *map(paragraph, notes)]
+    return fragment(LANGUAGES[current()], told)
 
 
 def pieces(report: Report, source: str, *, whole: bool) -> Iterator[str]:
