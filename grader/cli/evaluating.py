@@ -14,6 +14,7 @@ import click
 from grader import catalog
 from grader.cli.attempt import graded
 from grader.cli.base import App, KataCommand, examples, kata_names
+from grader.cli.guard import refuse_any
 from grader.cli.many import cores
 from grader.client.broken import error_report, refused, unreadable
 from grader.errors import BadAnswerFile, GraderFailed, NotUtf8, UsageError
@@ -136,6 +137,7 @@ def eval_command(
         context.exit(_sum_up(tallies(files), ks, as_json=as_json))
     if output is None or len(files) > 1:
         raise click.UsageError(_("One FILE of samples is graded, and -o names the file for the results."))
+    refuse_any(app)
     from grader.evaluation.results import Results, tallies  # noqa: PLC0415 - seldom
     from grader.evaluation.samples import Samples  # noqa: PLC0415 - likewise
 

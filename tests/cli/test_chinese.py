@@ -4,8 +4,9 @@
 import json
 
 import pytest
+from click.testing import CliRunner
 
-from grader.cli import COMMANDS
+from grader.cli import COMMANDS, main
 from grader.text import cells
 
 CHINESE = {"KATA_LANG": "zh"}
@@ -130,3 +131,48 @@ def test_documents_keep_their_keys(tool):
     assert [row["title"] for row in english["katas"]] == ["First one", "Second", "Third"]
     assert [row["title"] for row in chinese["katas"]] == ["第一题", "第二题", "第三题"]
     assert [row.keys() for row in english["katas"]] == [row.keys() for row in chinese["katas"]]
+
+
+def test_practice(tool, english):
+    """Where one stands, plans, reviews, questions, numbers and a mock interview have no English sentence."""
+    said = []
+
+    def kata(*arguments, code=0, lines=""):
+        result = CliRunner().invoke(main, arguments, env={"COLUMNS": "400", **CHINESE}, prog_name="kata", input=lines)
+        assert result.exit_code == code, result.output
+        said.append(result.output)
+        return result.output
+
+    kata()
+    tool.passes("first-one")
+    tool.days_later(20)
+    kata()
+    kata("today")
+    kata("plan", "--days", "3")
+    kata("review", "--list")
+    kata("review")
+    tool.answer("pass", "first_one_review.py")
+    kata("grade")
+    kata("review")
+    kata("review", "--rate", "hard")
+    kata("review", "third", code=2)
+    kata("talk", "second", lines="\n3\n\n1\n")
+    kata("talk", "--find", "缓存")
+    kata("talk", "--quiz", "--seed", "7", "--number", "22", lines="1\n" * 22)
+    kata("mock", "second", "third")
+    kata()
+    tool.answer("pass", "second_mock.py")
+    kata("grade")
+    kata("hint", "second", code=2)
+    kata("mock", "second", code=2)
+    kata("mock", "--submit")
+    kata("mock", "--end", lines="\n3\n")
+    kata("mock", "--list")
+    kata("solution", "first-one", "--diff")
+    text = "\n".join(said)
+    for made_up in (
+        *(case[key] for case in tool.driver.FAILING for key in ("message", "about", "title") if case[key]),
+        *(tool.driver.MISTAKE[key] for key in ("explain", "nudge", "title")),
+    ):
+        text = text.replace(made_up, "·")
+    assert english(text) == []

@@ -104,3 +104,16 @@ def test_a_review_without_a_history_writes_no_file(learned):
     learned.home.write_text("no folder")
     learned("review", "first-one", code=2)
     assert not (learned.workspace / "first_one_review.py").exists()
+
+
+def test_a_key_of_watch_corrects_the_rating(tool, terminal):
+    """After the pass that ends the round, 1 to 4."""
+    tool("start", "second")
+    tool.answer("# pass\n")
+    screen = terminal(tool.process, "watch", "second", columns=100, rows=30)
+    screen.until("1-4 rate anew")
+    screen.press("1")
+    screen.until("second is rated again")
+    screen.press("q")
+    assert screen.end() == 0
+    assert cards(tool)["second"]["lapses"] == 1

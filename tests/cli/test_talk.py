@@ -114,3 +114,17 @@ def test_all_questions_of_the_course():
     assert [one.id for one in english] == [one.id for one in chinese]
     assert len({one.id for one in english}) == len(english) >= 207
     assert not any("<!--" in one.text + one.answer for one in english + chinese)
+
+
+def test_ctrl_c_loses_nothing(tool, terminal):
+    """What was rated is stored, and a sentence says that nothing else was touched."""
+    screen = terminal(tool.process, "talk", "second", columns=60)
+    screen.until("press Enter")
+    screen.press("\n")
+    screen.until("4 easy")
+    screen.press("4\n")
+    screen.until("2/2")
+    screen.press("\x03")
+    screen.until("Stopped.")
+    assert screen.end() == 130
+    assert "1/1 · second/how-large" in typed(tool, "talk", "second", lines="")
