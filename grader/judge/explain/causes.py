@@ -6,7 +6,7 @@ A cause has one case as its evidence; the others that it accounts for are listed
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from grader.catalog import FAMILIES
@@ -70,7 +70,26 @@ def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> 
     failing = [case for case in outcomes if case.failure is not None]
     search = _Search(failing, source)
     found = [cause for diagnosis in told_of(named) if (cause := search.named(diagnosis)) is not None]
-    return [*found, *search.located(), *search.seen()]
+    return [*_joined([*found, *search.located()]), *search.seen()]
+
+
+def _joined(found: list[Cause]) -> list[Cause]:
+    """Let a place that a named mistake has already be part of that mistake."""
+    causes: dict[tuple[int, ...], Cause] = {}
+    others: list[Cause] = []
+    for cause in found:
+        lines = cause.located.lines if cause.located is not None else ()
+        if cause.id == LOCATED and lines in causes:
+            causes[lines] = replace(causes[lines], cases=_ordered((*causes[lines].cases, *cause.cases)))
+        elif lines and lines not in causes:
+            causes[lines] = cause
+        else:
+            others.append(cause)
+    return [*causes.values(), *others]
+
+
+def _ordered(cases: Iterable[CaseOutcome]) -> tuple[CaseOutcome, ...]:
+    return tuple(sorted(cases, key=lambda case: (FAMILIES.index(case.family), case.case.position)))
 
 
 def told_of(named: list[Diagnosis]) -> list[Diagnosis]:
@@ -144,7 +163,7 @@ class _Search:
     def _take(self, cases: Iterable[CaseOutcome]) -> tuple[CaseOutcome, ...]:
         taken = tuple(cases)
         self._left = [case for case in self._left if case not in taken]
-        return tuple(sorted(taken, key=lambda case: (FAMILIES.index(case.family), case.case.position)))
+        return _ordered(taken)
 
 
 def _group(case: CaseOutcome) -> tuple[str, str]:

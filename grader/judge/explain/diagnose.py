@@ -1,16 +1,17 @@
 """Naming the mistake: which entries of the kata's bank behave, on the same calls, exactly as the answer did.
 
-An entry is named when it reproduces every operation of the failing cases: values, gradients, dtypes, changed inputs and
-errors alike, and of the passing ones as well. Where no single entry does, two are tried: two that share the failing
-cases between them, then two in one file. What is named has always reproduced the numbers of the cases that stand
-beside it.
+An entry is named when it does what the answer did in every operation of the failing cases: values, gradients, dtypes,
+changed inputs and errors alike, and of the passing ones as well. Where no single entry does, families whose cases are
+their own are named by themselves, and of what is left two are tried: two that share the failing cases between them and
+can stand in one file, then two and three in one file. What is named has always reproduced the numbers of the cases that
+stand beside it, and what its words say is to be seen there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import combinations, groupby, islice
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, groupby, islice, permutations
 from typing import Any, Final
 
 from grader.judge.cases.case import DERIVED_FROM
@@ -20,6 +21,7 @@ from grader.judge.explain.reproduce import MistakeRunner, is_comparable, passes,
 from grader.judge.runs.outcome import CaseOutcome
 from grader.probes import simdevice
 from grader.sandbox.observe import SIMULATED
+from grader.transport.wire import tensors_in
 
 FAILING_PER_FAMILY: Final = 4
 PASSING_PER_FAMILY: Final = 3
@@ -27,6 +29,11 @@ MOST_FOR_PAIRS: Final = 6
 """So many failing cases are looked at when two mistakes are sought."""
 MOST_PAIRS: Final = 600
 """So many files with two mistakes are tried: a count, so that a slow machine names as many as a fast one."""
+MOST_TRIPLES: Final = 60
+MOST_LIKELY: Final = 6
+"""Of so many mistakes that do in part what the answer did, three are tried together."""
+APART: Final = ("contract", "cost", "device", "grad", "dtype")
+"""Families whose own cases say nothing about the numbers of others: what fails in them is named by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +58,7 @@ class Bank:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._ready: list[tuple[Mistake, MistakeRunner]] = []
-        self._pairs: dict[tuple[str, str], MistakeRunner | None] = {}
+        self._several: dict[tuple[str, ...], MistakeRunner | None] = {}
 
     def singles(self) -> list[tuple[Mistake, MistakeRunner]]:
         """Return each mistake and what runs it."""
@@ -62,18 +69,21 @@ class Bank:
                 self._ready.append((mistake, run))
         return self._ready
 
-    def both(self, first: Mistake, second: Mistake) -> MistakeRunner | None:
-        """Return what runs two mistakes in one file; None where they cannot stand in one."""
-        names = (first.id, second.id)
-        if names not in self._pairs:
-            self._pairs[names] = self._applied(first, second) or self._applied(second, first)
-        return self._pairs[names]
+    def together(self, *mistakes: Mistake) -> MistakeRunner | None:
+        """Return what runs some mistakes in one file; None where they cannot stand in one."""
+        names = tuple(mistake.id for mistake in mistakes)
+        if names not in self._several:
+            orders = (self._applied(order) for order in permutations(mistakes))
+            self._several[names] = next((run for run in orders if run is not None), None)
+        return self._several[names]
 
-    def _applied(self, first: Mistake, second: Mistake) -> MistakeRunner | None:
+    def _applied(self, mistakes: Sequence[Mistake]) -> MistakeRunner | None:
+        text = self._model.text
         try:
-            text = second.applied_to(first.applied_to(self._model.text))
-            families = frozenset((first.family, second.family))
-            return MistakeRunner(text, f"mistakes {first.id} and {second.id}", families)
+            for mistake in mistakes:
+                text = mistake.applied_to(text)
+            families = frozenset(mistake.family for mistake in mistakes)
+            return MistakeRunner(text, f"mistakes {', '.join(mistake.id for mistake in mistakes)}", families)
         except (ValueError, SyntaxError):
             return None
 
@@ -88,7 +98,22 @@ def diagnose(grading: Grading, outcomes: list[CaseOutcome], bank: Bank) -> list[
         simdevice.available()
     else:
         passing = [case for case in passing if case.variant.device != SIMULATED]
-    return _Search(grading, bank, failing, passing).found()
+    by_id = {case.id: case for case in failing}
+    found = _Search(grading, bank, failing, passing).found()
+    return [diagnosis for diagnosis in found if _is_seen(diagnosis, [by_id[case] for case in diagnosis.cases])]
+
+
+def _is_seen(diagnosis: Diagnosis, cases: list[CaseOutcome]) -> bool:
+    """Whether what a mistake's words say of the numbers is to be seen in its cases: NaN is not said beside others."""
+    texts = diagnosis.mistake.title["en"], diagnosis.mistake.explain["en"]
+    return not any("NaN" in text for text in texts) or any(map(_has_nan, cases))
+
+
+def _has_nan(case: CaseOutcome) -> bool:
+    check = case.evidence.checked
+    exchanges = [exchange for exchange in check.exchanges if exchange.settled] if check is not None else []
+    tensors = (tensor for e in exchanges for tensor in tensors_in([e.value, e.grads]))
+    return any(tensor.is_floating_point() and bool(tensor.isnan().any()) for tensor in tensors)
 
 
 class _Search:
@@ -99,14 +124,37 @@ class _Search:
         self._few = _first_of_each_family(sorted(failing, key=_order), FAILING_PER_FAMILY)
         families = {case.family for case in failing}  # each mistake fails in its own
         self._singles = [(mistake, run) for mistake, run in bank.singles() if mistake.family in families]
+        self._strangers = [(mistake, run) for mistake, run in bank.singles() if mistake.family not in families]
         self._plain = [case for case in passing if case.family in DERIVED_FROM]
         self._telling = _first_of_each_family(self._plain, PASSING_PER_FAMILY)
         self._own = [case for case in passing if case.family == case.case.family and case.family not in DERIVED_FROM]
 
     def found(self) -> list[Diagnosis]:
         """Return what fits."""
-        fitting = [(m, i) for m, i in self._singles if self._all(i, self._few) and self._all(i, self._telling)]
-        return self._closest(fitting) or self._two()
+        fitting = self._fit(self._singles)
+        return self._closest(fitting) or self._apart() or self._two() or self._closest(self._fit(self._strangers))
+
+    def _fit(self, mistakes: list[tuple[Mistake, MistakeRunner]]) -> list[tuple[Mistake, MistakeRunner]]:
+        """Return those that do what the answer did in a few cases."""
+        return [(m, run) for m, run in mistakes if self._all(run, self._few) and self._all(run, self._telling)]
+
+    def _apart(self) -> list[Diagnosis]:
+        """Name what fails in families whose cases are their own, and search in what is left."""
+        found: list[Diagnosis] = []
+        left = self._failing
+        for family in APART:
+            own = [case for case in left if case.family == family == case.case.family]
+            fitting = [(m, run) for m, run in self._singles if own and m.family == family and self._all(run, own)]
+            fitting = [(m, run) for m, run in fitting if self._all(run, self._telling)]
+            if fitting:
+                mistake, _run = min(fitting, key=lambda fit: fit[1].distance)
+                found.append(Diagnosis(mistake, tuple(case.id for case in own), together=True))
+                left = [case for case in left if case not in own]
+        if not found or not left:
+            return found
+        others = _Search(self._grading, self._bank, left, self._passing).found()
+        several = len(others) > 1 and not others[0].together
+        return [*(replace(one, together=True) for one in others[: 1 if several else None]), *found]
 
     def _closest(self, fitting: list[tuple[Mistake, MistakeRunner]]) -> list[Diagnosis]:
         """Look at more cases: what one that passed contradicts is out, and those come first that explain most."""
@@ -134,9 +182,14 @@ class _Search:
         hits.sort(key=lambda hit: -len(hit[1]))
         for (first, here, _one), (second, there, _other) in combinations(hits, 2):
             if all(case in here or case in there for case in roots):
-                return _both_of((first, here), (second, [case for case in there if case not in here]))
+                both = self._bank.together(first, second)
+                if both is not None and self._all(both, roots):  # else their words cannot both be true
+                    return _both_of((first, here), (second, [case for case in there if case not in here]))
+        if any(case.failure is not None and case.failure.kind == "forbidden" for case in roots):
+            return []  # that comes first, and says what to do
         likely = [mistake for mistake, _cases, _run in hits]
         found = self._both(self._with(likely), roots)
+        found = found or self._three(likely[:MOST_LIKELY], roots)
         if found:
             return found
         most = [hit for hit in hits[:1] if len(hit[1]) > 1 and 3 * len(hit[1]) >= 2 * len(roots)]
@@ -147,9 +200,17 @@ class _Search:
     def _both(self, pairs: Iterator[tuple[Mistake, Mistake]], roots: list[CaseOutcome]) -> list[Diagnosis]:
         """Return the first pair that does it in one file."""
         for first, second in islice(self._conceivable(pairs, roots), MOST_PAIRS):
-            both = self._bank.both(first, second)
+            both = self._bank.together(first, second)
             if both is not None and all(self._all(both, cases) for cases in (roots, self._plain, self._own)):
                 return _both_of((first, roots), (second, roots))
+        return []
+
+    def _three(self, likely: list[Mistake], roots: list[CaseOutcome]) -> list[Diagnosis]:
+        """Return the first three that do it in one file."""
+        for three in islice(combinations(likely, 3), MOST_TRIPLES):
+            run = self._bank.together(*three)
+            if run is not None and all(self._all(run, cases) for cases in (roots, self._plain, self._own)):
+                return _both_of(*((mistake, roots) for mistake in three))
         return []
 
     def _conceivable(

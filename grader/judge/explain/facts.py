@@ -6,6 +6,7 @@ reference. Facts that need another call ask the answer once more, with one thing
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
@@ -113,7 +114,7 @@ def _scaled(pairs: list[Pair]) -> Fact | None:
     name, got, want = pairs[0]
     norm = float((want * want).sum()) if got.shape == want.shape else 0.0
     factor = float((got * want).sum()) / norm if norm else 1.0
-    if abs(factor - 1) < 1e-3 or abs(factor) < 1e-6 or not agree(got, factor * want):
+    if not math.isfinite(factor) or abs(factor - 1) < 1e-3 or abs(factor) < 1e-6 or not agree(got, factor * want):
         return None
     sentence = _("{label} is the right result times a constant, here {factor:.4g}.")
     return Fact("scaled", sentence.format(label=_label(name), factor=factor))

@@ -63,6 +63,10 @@ class Step:
         return self.operation in MOVES
 
 
+class _UnknownError(Exception):
+    """The numbers of a step were not kept."""
+
+
 class Playback:
     """Does the operations of the reference once more, with other numbers in a step."""
 
@@ -81,13 +85,19 @@ class Playback:
             self._left -= 1
             if call is None or self._left < 0 or call.function._schema.is_mutable:  # noqa: SLF001 - as torch asks itself
                 return None
-            result = call.function(*self._filled(call.args, made), **self._filled(call.kwargs, made))
+            try:
+                result = call.function(*self._filled(call.args, made), **self._filled(call.kwargs, made))
+            except (_UnknownError, RuntimeError, IndexError, TypeError, ValueError):  # not with these numbers
+                return None
             made[number] = result[call.place] if isinstance(result, (tuple, list)) else result
         return made.get(goal)
 
     def _filled(self, value: Any, made: dict[int, torch.Tensor]) -> Any:
         if isinstance(value, Stands):
-            return made[value.number] if value.number in made else self._steps[value.number].value
+            tensor = made[value.number] if value.number in made else self._steps[value.number].value
+            if tensor is None:
+                raise _UnknownError
+            return tensor
         if isinstance(value, (tuple, list)):
             return type(value)(self._filled(item, made) for item in value)
         return {name: self._filled(item, made) for name, item in value.items()} if isinstance(value, dict) else value
@@ -148,6 +158,8 @@ def _read(reply: Header, tensors: Tensors) -> Trace | None:
         if value is not None and not isinstance(value, torch.Tensor):
             raise TypeError
         sizes = tuple(int(size) for size in shape)
+        if value is not None and tuple(value.shape) != sizes:
+            raise ValueError
         into = writes if type(writes) is int and 0 <= writes < number else -1
         steps.append(Step(line, operation, tuple(reads), dtype, sizes, name, cuts is True, into, value))
     returned = reply.get("returned")
