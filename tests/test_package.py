@@ -162,6 +162,7 @@ LATE_IMPORTS = {
 """Correct answers for which torch imports more of itself, or sympy."""
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize(
     ("name", "style"), [(name, style) for name, styles in LATE_IMPORTS.items() for style in styles]
 )

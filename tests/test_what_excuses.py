@@ -54,6 +54,7 @@ def test_doctor_knows_what_gradings_do(session: Session) -> None:
     assert report["families"]["device"]["total"] > 10
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("name", EXCUSES)
 @pytest.mark.parametrize("many", [False, True], ids=["alone", "many"])
 def test_no_excuse(session: Session, name: str, many: bool) -> None:
