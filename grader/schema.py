@@ -56,7 +56,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         # Attempts and reveals of a round are those behind its start, by number: a clock set back mixes up none.
         "ALTER TABLE starts ADD COLUMN after_attempt INTEGER NOT NULL DEFAULT 0",
         "ALTER TABLE starts ADD COLUMN after_reveal INTEGER NOT NULL DEFAULT 0",
-        # Whether a debug round counts as a review of its kata; other rounds always count.
+        # Whether a debug round, or one of a mock interview, counts as a review of its kata; other rounds always do.
         "ALTER TABLE starts ADD COLUMN counts INTEGER NOT NULL DEFAULT 0",
         """
         UPDATE starts SET

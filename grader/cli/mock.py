@@ -156,7 +156,7 @@ def _begin(app: App, mock: Mock) -> None:
 
         found = plant(kata, kata.bugs, mock.plan.seed, app.lang)
         source, planted = found.source, found.document()
-    app.history.begin(stage.name, anew=True)
+    app.history.begin(stage.name, anew=True, counts=not stage.debug)
     app.workspace.plant(stage.name, source)
     app.remember_workspace()
     app.history.mock_step(mock.number, BEGUN, mock.at, planted=planted)

@@ -81,7 +81,7 @@ def _review(app: App, wanted: Kata | None) -> None:
     chosen = opened or wanted or _due(found)
     if chosen is None:
         return
-    if opened is None and chosen.id not in found.passed:
+    if opened is None and chosen.id not in found.passed and chosen.id not in found.cards:
         raise UsageError(
             _("{kata} has not been passed yet: there is nothing to review.").format(kata=chosen.id),
             _("`kata start {kata}` begins it.").format(kata=chosen.id),

@@ -175,8 +175,20 @@ def test_a_debug_round_with_its_extension(tool):
     planted = (tool.workspace / "third_mock.py").read_text()
     assert "def third" in planted
     assert "NotImplementedError" not in planted
+    tool.answer("# pass\n", "third_mock.py")
     typed(tool, "mock", "--end")
     assert card(tool)["stages"][0]["debug"]
+    assert json.loads(tool("review", "--list", "--json").stdout)["reviews"] == []
+
+
+def test_what_was_passed_in_a_mock_interview_comes_back(tool):
+    """It is due like what was passed elsewhere, and can be reviewed; the course does not count it."""
+    typed(tool, "mock", "second", "--stages", "1")
+    tool.answer("# pass\n", "second_mock.py")
+    typed(tool, "mock", "--submit")
+    tool.days_later(30)
+    assert "0 of 3 passed" in tool().stdout
+    assert "second_review.py is written" in tool("review").stdout
 
 
 def test_chinese(tool):
