@@ -1,6 +1,7 @@
 """A grading as an attempt of the learner's: kept, graded, recorded, with what comes next."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from grader import catalog
@@ -67,11 +68,15 @@ def page(
 
     passed = report["verdict"] == "passed"
     then = what_next(app, name, report, whole=whole) if passed else ""
-    took: list[str] = []
-    if passed and own and whole:
+
+    @cache
+    def took() -> list[str]:
+        """Look into the history once: after the verdict, which must not wait for it, and before this pass is in it."""
+        if not (passed and own and whole):
+            return []
         from grader.cli.afterwards import afterwards  # noqa: PLC0415 - after a pass only
 
-        took = afterwards(app, name)
+        return afterwards(app, name)
 
     def draw(screen: "Console", full: bool) -> None:
         verdict.verdict(screen, report, whole=whole, then="", own=own, full=full)
@@ -79,7 +84,7 @@ def page(
             from grader.show.debugging import reveal  # noqa: PLC0415 - only after a repair
 
             reveal(screen, planted, app.lang)
-        for sentence in took:
+        for sentence in took():
             say(screen, sentence)
         if then and own:
             next_step(screen, then)
