@@ -185,7 +185,7 @@ def _move_in(python: Path) -> Path:
     (packages,) = python.parent.parent.glob("lib/python*/site-packages")
     for folder in (Path(entry) for entry in sys.path if entry.endswith(("site-packages", "dist-packages"))):
         for entry in folder.iterdir():
-            if entry.name == "grader" or entry.name.startswith("kata-") or entry.suffix == ".pth":
+            if entry.name == "grader" or entry.name.startswith(("kata-", "attention_kata-")) or entry.suffix == ".pth":
                 continue
             if (packages / entry.name).exists():
                 continue

@@ -47,7 +47,7 @@ def build(target: str, source: Path, into: Path) -> Path:
 
 def hide_undeclared(packages: Path) -> None:
     """Let no borrowed module be found that the wheel does not depend on, directly or through others."""
-    (own,) = packages.glob("kata-*.dist-info")
+    (own,) = packages.glob("attention_kata-*.dist-info")
     needed: set[str] = set()
     asked = [Requirement(text) for text in metadata.Distribution.at(own).requires or ()]
     while asked:
@@ -115,12 +115,12 @@ def test_the_wheel_carries_every_kata_and_no_tests(wheel: Path) -> None:
         if file.is_file() and "__pycache__" not in file.parts
     }
     assert carried == expected | {"docs/rules.md", "docs/rules.zh.md"}, "the rules are those of `kata help rules`"
-    assert {name.split("/")[0] for name in names} == {"grader", f"kata-{__version__}.dist-info"}
+    assert {name.split("/")[0] for name in names} == {"grader", f"attention_kata-{__version__}.dist-info"}
 
 
 def test_the_installed_command_knows_its_version_and_katas(kata: Kata) -> None:
     """The console script lists what the clone lists."""
-    assert kata("--version").stdout == f"kata {__version__}\n"
+    assert kata("--version").stdout == f"kata {__version__} (attention-kata)\n"
     listed = json.loads(kata("list", "--json").stdout)["katas"]
     assert [item["id"] for item in listed] == list(catalog.katas())
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from grader import __version__
+from grader import DISTRIBUTION, __version__
 from grader.cli.base import App, KataGroup, commands, one_folder, one_language
 from grader.language import marked
 
@@ -69,7 +69,7 @@ FIRST_ROUND = dict(
     metavar="LANGUAGE",
     help="Language of the tool and the tasks: en or zh; KATA_LANG sets it too, else the locale.",
 )
-@click.version_option(__version__, message="%(prog)s %(version)s")
+@click.version_option(__version__, message=f"%(prog)s %(version)s ({DISTRIBUTION})")
 @click.pass_context
 def main(context: click.Context, workspace: Path | None, lang: str) -> None:
     """Interview practice for attention in PyTorch: write it, grade it, read what is wrong and why."""

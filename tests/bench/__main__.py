@@ -12,25 +12,32 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import commands, gradings, layers, many, probes, saves
+from tests.bench import commands, evaluation, gradings, layers, many, probes, saves
 from tests.bench.table import measure, table_of
 
-SECTIONS = ("commands", "saves", "gradings", "probes", "many", "layers", "memory")
-NOT_UNASKED = ("layers", "memory")
+SECTIONS = ("commands", "saves", "gradings", "probes", "many", "layers", "memory", "eval")
+NOT_UNASKED = ("layers", "memory", "eval")
 
 
-def main() -> None:
-    """Measure and print."""
+def asked() -> argparse.Namespace:
+    """Return what is to be measured, and how often."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument(
-        "sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; all but the last two"
+        "sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; all but the last three"
     )
     parser.add_argument("--repetitions", type=int, default=20, help="how often everything is timed (default: 20)")
+    parser.add_argument("--samples", type=int, default=2000, help="how many samples `eval` grades (default: 2000)")
     options = parser.parse_args()
     if options.repetitions < 1:
         parser.error("at least one repetition is needed")
     if unknown := set(options.sections) - set(SECTIONS):
         parser.error(f"there is no section {', '.join(sorted(unknown))}")
+    return options
+
+
+def main() -> None:
+    """Measure and print."""
+    options = asked()
     chosen = options.sections or [name for name in SECTIONS if name not in NOT_UNASKED]
     screen = Console(highlight=False, width=120)
     with tempfile.TemporaryDirectory(prefix="kata-bench-") as name:
@@ -49,6 +56,8 @@ def main() -> None:
             screen.print(many.table(folder / "many"))
         if "layers" in chosen:
             screen.print(layers.table(options.repetitions, screen))
+        if "eval" in chosen:
+            screen.print(evaluation.table(folder / "eval", options.samples))
         if "memory" in chosen:
             screen.print(many.memory(screen))
 

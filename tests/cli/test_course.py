@@ -220,8 +220,8 @@ def test_every_command_has_an_example(tool, command):
 
 
 def test_version(tool):
-    """--version names the tool and its version."""
-    assert tool("--version").stdout == f"kata {__version__}\n"
+    """--version names the tool, its version and the distribution."""
+    assert tool("--version").stdout == f"kata {__version__} (attention-kata)\n"
 
 
 def test_status_before_anything(tool):
