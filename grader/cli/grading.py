@@ -191,7 +191,10 @@ def _grade(
 @click.option("--debug", is_flag=True, help="The last failed attempt of the debug round.")
 @click.pass_obj
 def repro_command(app: App, kata: str | None, debug: bool) -> None:
-    """Write the smallest failing call of the last failed attempt as a script for a debugger."""
+    """Write the failing case that the page of the last failed attempt shows as a script for a debugger.
+
+    It makes all calls of the case, and ends with what differs, or with "agrees now".
+    """
     target = app.touched(kata, debug=debug)
     refuse(app, target.kata)
     failed = [attempt for attempt in app.history.attempts(target.name) if attempt.verdict == "failed"]
@@ -212,7 +215,7 @@ def repro_command(app: App, kata: str | None, debug: bool) -> None:
     heading(screen, target.typed)
     if older:
         say(screen, _("The older script is now {path}.").format(path=shown(older)))
-    sentence = _("{path} repeats the smallest failing call of the attempt of {moment}.")
+    sentence = _("{path} repeats the failing case of the attempt of {moment}.")
     say(screen, sentence.format(path=shown(written), moment=moment(failed[-1].at)))
     next_step(screen, _("`python -m pdb {path}`").format(path=shown(written)))
 

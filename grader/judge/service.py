@@ -197,7 +197,7 @@ def _document(
         "sandbox": grading.answer.layers,
         "sandbox_gaps": [in_words(gap) for gap in grading.answer.gaps],
         "device": request["device"] or "cpu",
-        "repro": script(outcomes, grading.kata.id, grading.seed, shown),
+        "repro": script([cause.evidence for cause in why], outcomes, grading.kata.id, grading.seed, shown),
         "versions": reports.versions(),
     }
 

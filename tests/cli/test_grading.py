@@ -356,7 +356,7 @@ def test_repro_writes_the_failing_call(tool):
     """The script of the last failed attempt lies in the workspace; an older one is kept."""
     tool.answer("fail")
     tool("grade", "second", code=1)
-    assert "workspace/repro_second.py repeats the smallest failing call" in tool("repro", "second").stdout
+    assert "workspace/repro_second.py repeats the failing case" in tool("repro", "second").stdout
     path = tool.workspace / "repro_second.py"
     assert path.read_text() == "print('the failing call')\n"
     path.write_text("my notes")

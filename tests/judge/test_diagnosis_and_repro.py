@@ -1,4 +1,4 @@
-"""Naming mistakes and writing the smallest failing call as a script, through real processes."""
+"""Naming mistakes and writing a failing case as a script, through real processes."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def values(output: str, heading: str) -> str:
 
 
 def test_a_function(session: Session, tmp_path: Path) -> None:
-    """The script calls the function with the inputs of the smallest failing call and prints got and expected."""
+    """The script calls the function with the inputs of a failing case and prints got and expected."""
     source = changed("masked-softmax", "weights = torch.softmax(masked", "weights = 0.5 * torch.softmax(masked")
     report = graded(session, "masked-softmax", source, "mask/")
     command = [sys.executable, script_of(report, source, tmp_path)]
@@ -194,6 +194,21 @@ def test_a_module(session: Session, run) -> None:
     failed = next(case for case in report["cases"] if case["outcome"] == "failed")
     assert failed["message"].partition("got ")[2].partition(";")[0] in values(output, "got")
     assert failed["message"].partition("expected ")[2].partition(",")[0] in values(output, "expected")
+
+
+def test_all_calls_of_the_case_and_what_differs(session: Session, run) -> None:
+    """Earlier results are made by the file itself and handed back; a repaired file agrees."""
+    right = catalog.find("kv-cache").reference()
+    source = changed(
+        "kv-cache", "keys = torch.cat([past_keys, keys], dim=2)", "keys = torch.cat([keys, past_keys], dim=2)"
+    )
+    report = graded(session, "kv-cache", source, "core/")
+    assert "returned(got_1[1])" in report["repro"]
+    shown = report["causes"][0]["evidence"]["case"]
+    assert f"case {shown} " in report["repro"]
+    last = run(report, source).splitlines()[-1]
+    assert "expected" in last
+    assert run(report, right).splitlines()[-1] == "agrees now"
 
 
 def test_a_gradient(session: Session, run) -> None:

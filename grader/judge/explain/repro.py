@@ -1,4 +1,4 @@
-"""The smallest failing call as a script of a few lines: inputs, weights and the expected result are in it."""
+"""A failing case as a script: its calls, with inputs, weights and the expected result, and what differs in the end."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from typing import Any, Final
 import torch
 
 from grader.judge.cases.check import Check
-from grader.judge.exchange.arguments import cast, got
+from grader.judge.exchange.arguments import cast, mine
+from grader.judge.exchange.compare import GRADIENT_SLACK, TOLERANCE, tolerance
 from grader.judge.exchange.results import Exchange
 from grader.judge.runs.outcome import CaseOutcome, failed_after
 from grader.judge.verdict.expected import MALFORMED
 from grader.language import _
 from grader.transport.callables import Step
-from grader.transport.wire import dtype_name
+from grader.transport.wire import Returned, dtype_name
 
 WRITTEN_OUT: Final = 48
 """Tensors up to this size are written as numbers, larger ones packed."""
@@ -51,6 +52,38 @@ def tensors(value):
     return [value] if isinstance(value, torch.Tensor) else []
 
 
+def returned(value):
+    """{returned}"""
+    if isinstance(value, (tuple, list)):
+        return type(value)(returned(item) for item in value)
+    return value.detach() if isinstance(value, torch.Tensor) else value
+
+
+def compare(name, got, expected, relative):
+    """{compare}"""
+    mine, theirs = tensors(got), tensors(expected)
+    if not theirs and not mine:
+        return [] if got == expected else [f"{{name}}: {{got}}, {expected_word} {{expected}}"]
+    if len(mine) != len(theirs):
+        return [f"{{name}}: {{len(mine)}} {tensors_word}, {expected_word} {{len(theirs)}}"]
+    found = []
+    for number, (one, two) in enumerate(zip(mine, theirs)):
+        label = f"{{name}}[{{number}}]" if len(theirs) > 1 else name
+        if one.shape != two.shape:
+            found.append(f"{{label}}: {shape_word} {{tuple(one.shape)}}, {expected_word} {{tuple(two.shape)}}")
+        elif one.dtype != two.dtype:
+            found.append(f"{{label}}: {{one.dtype}}, {expected_word} {{two.dtype}}")
+        elif two.numel():
+            one, two = one.detach().double().cpu(), two.double()
+            finite = two[two.isfinite()]
+            room = relative * max(float(finite.abs().max()) if finite.numel() else 0.0, 1e-3)
+            wrong = ~((one == two) | ((one - two).abs() <= room))
+            if wrong.any():
+                at = tuple(wrong.nonzero()[0].tolist())
+                found.append(f"{{label}}{{list(at)}}: {{one[at].item():.6g}}, {expected_word} {{two[at].item():.6g}}")
+    return found
+
+
 path = pathlib.Path(__file__).with_name({file!r})
 spec = importlib.util.spec_from_file_location("answer", path)
 answer = importlib.util.module_from_spec(spec)
@@ -59,23 +92,32 @@ spec.loader.exec_module(answer)
 '''
 
 
-def script(outcomes: list[CaseOutcome], kata: str, seed: int, filename: str) -> str:
-    """Return the script for the smallest failing call; empty where no call failed."""
+def script(shown: list[CaseOutcome], outcomes: list[CaseOutcome], kata: str, seed: int, filename: str) -> str:
+    """Return the script for the first of the cases that are ``shown``, else for the smallest that fails.
+
+    Empty where no call failed.
+    """
     failing = [case for case in outcomes if case.failure is not None and _called(case)]
     if not failing:
         return ""
-    case = min(failing, key=lambda case: case.failure.size if case.failure else 0)
+    smallest = min(failing, key=lambda case: case.failure.size if case.failure else 0)
+    case = next((case for case in shown if case in failing), smallest)
     assert case.check is not None
     assert case.failure is not None
     name = f"repro_{kata.replace('-', '_')}.py"
     head = _HEAD.format(
-        about=_("The smallest failing call of a grading of {kata}, for a debugger.").format(kata=kata),
+        about=_("A failing case of a grading of {kata}, for a debugger: all its calls.").format(kata=kata),
         case=_("case {case} ({title}), seed {seed}").format(case=case.id, title=case.title, seed=seed),
         message=_plain(case.failure.message),
         run=_("Run it beside {file}:  python {script}").format(file=filename, script=name),
         file=filename,
         packed=_("A tensor from its bytes."),
         tensors=_("The tensors in a result."),
+        returned=_("What an earlier call returned, as it is handed back: without its graph."),
+        compare=_("Say what differs."),
+        expected_word=_("expected"),
+        tensors_word=_("tensors"),
+        shape_word=_("shape"),
     )
     exchanges = _called(case)
     while exchanges:
@@ -87,10 +129,27 @@ def script(outcomes: list[CaseOutcome], kata: str, seed: int, filename: str) -> 
 
 
 def _lines(check: Check, exchanges: list[Exchange]) -> list[str]:
-    """Return what makes the last of these calls."""
-    last = exchanges[-1]
-    module = [] if last.header["handle"] is None else _module_lines(check, exchanges)
-    return module + _call_lines(check, last)
+    """Return what makes these calls, and compares what the last one returned."""
+    lines: list[str] = []
+    modules: dict[int, str] = {}
+    switched: set[int] = set()
+    results: dict[int, str] = {}
+    for exchange in exchanges:
+        handle = exchange.header["handle"]
+        if exchange.header["op"] == "build":
+            again = handle in modules
+            modules.setdefault(handle, f"module_{len(modules) + 1}" if modules else "module")
+            lines += _module_lines(check, exchange, modules[handle], again=again)
+            if exchange.header["wants_module"]:
+                switched.add(handle)
+            continue
+        is_last = exchange is exchanges[-1]
+        results[exchange.key] = "got" if is_last else f"got_{len(results) + 1}"
+        module = modules.get(handle, "") if handle is not None else ""
+        if handle in switched:
+            lines.append(f"{module}.train()" if exchange.header["train"] else f"{module}.eval()")
+        lines += [*_call_lines(check, exchange, module, results, is_last=is_last), ""]
+    return lines[:-1]
 
 
 def _called(case: CaseOutcome) -> list[Exchange]:
@@ -99,28 +158,30 @@ def _called(case: CaseOutcome) -> list[Exchange]:
     return exchanges if exchanges and exchanges[-1].header["op"] == "call" else []
 
 
-def _module_lines(check: Check, exchanges: list[Exchange]) -> list[str]:
-    handle = exchanges[-1].header["handle"]
-    build = next(e for e in reversed(exchanges) if e.header["op"] == "build" and e.header["handle"] == handle)
+def _module_lines(check: Check, build: Exchange, name: str, *, again: bool) -> list[str]:
     args, kwargs = build.trees["args"], build.trees["kwargs"]
     given = ", ".join([*map(repr, args), *(f"{key}={value!r}" for key, value in kwargs.items())])
-    lines = [f"module = answer.{build.header['entry']}({given}).to({check.variant.dtype})"]
+    made = f"answer.{build.header['entry']}({given})" + (
+        f".to({check.variant.dtype})" if build.header["wants_module"] else ""
+    )
+    lines = [] if again else [f"{name} = {made}"]
     state = cast(build.trees["state"], check.variant.dtype)
     if state:
         lines.append("with torch.no_grad():")
-        lines += [f"    module.get_parameter({name!r}).copy_({_literal(value)})" for name, value in state.items()]
-    lines.append("module.train()" if exchanges[-1].header["train"] else "module.eval()")
+        lines += [f"    {name}.get_parameter({part!r}).copy_({_literal(value)})" for part, value in state.items()]
     return [*lines, ""]
 
 
-def _call_lines(check: Check, exchange: Exchange) -> list[str]:
+def _call_lines(check: Check, exchange: Exchange, module: str, results: dict[int, str], *, is_last: bool) -> list[str]:
     header, names = exchange.header, exchange.header["names"]
-    args = cast(got(exchange.trees["args"]), check.variant.dtype)
-    kwargs = cast(got(exchange.trees["kwargs"]), check.variant.dtype)
+    args = cast(mine(exchange.trees["args"]), check.variant.dtype)
+    kwargs = cast(mine(exchange.trees["kwargs"]), check.variant.dtype)
     lines: list[str] = []
     written: dict[int, str] = {}
 
     def write(value: Any, name: str) -> str:
+        if isinstance(value, Returned):
+            return f"returned({results[value.key]}{''.join(f'[{part!r}]' for part in value.path)})"
         if isinstance(value, torch.Tensor):
             if id(value) not in written:
                 written[id(value)] = name
@@ -138,34 +199,42 @@ def _call_lines(check: Check, exchange: Exchange) -> list[str]:
 
     given = [write(value, names[i] if i < len(names) else f"argument_{i + 1}") for i, value in enumerate(args)]
     given += [f"{key}={write(value, key)}" for key, value in kwargs.items()]
-    called = f"answer.{header['entry']}" if header["handle"] is None else "module"
+    called, result = module or f"answer.{header['entry']}", results[exchange.key]
     called += f".{header['method']}" if header["method"] else ""
     if header.get("unroll"):
-        lines += _unrolled_lines(given, *header["unroll"])
+        lines += _unrolled_lines(module, result, given, *header["unroll"], is_last=is_last)
     else:
-        line = f"got = {called}({', '.join(given)})  # {_('a good line for a breakpoint')}"
+        here = f"  # {_('a good line for a breakpoint')}" if is_last else ""
+        line = f"{result} = {called}({', '.join(given)}){here}"
+        if header["method"] and not header["names"]:  # a method without arguments, or an attribute
+            line = f"{result} = {called}() if callable({called}) else {called}{here}"
         lines += ["", *_recorded(line, check.variant.recording)]
+    if not is_last:
+        return lines
     lines += ['print("got", got, sep="\\n")']
-    return lines + _expectation(check, exchange, set(written.values()))
+    return lines + _expectation(check, exchange, module, set(written.values()))
 
 
 def _recorded(line: str, recording: str) -> list[str]:
     return [f"with torch.{recording}():", f"    {line}"] if recording else [line]
 
 
-def _unrolled_lines(given: list[str], start: str, count: int, branches: int) -> list[str]:
+def _unrolled_lines(
+    module: str, result: str, given: list[str], start: str, count: int, branches: int, *, is_last: bool
+) -> list[str]:
     """Write a state and the calls that begin with it."""
     lines = [
         "",
-        f"state = module.{start}({', '.join(given[:count])})",
-        "got = []",
+        f"state = {module}.{start}({', '.join(given[:count])})",
+        f"{result} = []",
         f"for part in ({', '.join(given[count:])},):",
     ]
     after = "_" if branches else "state"
+    here = f"  # {_('a good line for a breakpoint')}" if is_last else ""
     return [
         *lines,
-        f"    result, {after} = module(part, state)  # {_('a good line for a breakpoint')}",
-        "    got.append(result)",
+        f"    result, {after} = {module}(part, state){here}",
+        f"    {result}.append(result)",
     ]
 
 
@@ -184,11 +253,18 @@ def _step_lines(step: Step, name: str) -> list[str]:
     ]
 
 
-def _expectation(check: Check, exchange: Exchange, variables: set[str]) -> list[str]:
-    if exchange.want is None:  # the call raised, or nothing was compared
-        return []
+def _expectation(check: Check, exchange: Exchange, module: str, variables: set[str]) -> list[str]:
     expected, grads = exchange.want, exchange.want_grads
+    if expected is None and exchange.compared:  # the call raised
+        with contextlib.suppress(Exception):
+            expected, grads = check.reference(exchange)
+        check.grading.reference.release(check.handles)
+    if expected is None:  # nothing was compared
+        return []
+    relative = max(tolerance(check.variant.dtype), TOLERANCE[torch.float64])
+    named = exchange.names[0] if len(exchange.names) == 1 and exchange.names[0] else _("result")
     lines = ["", f"expected = {_value(cast(expected, check.variant.dtype))}", 'print("expected", expected, sep="\\n")']
+    lines.append(f"wrong = compare({named!r}, got, expected, {relative})")
     if exchange.header["grad"]:
         lines += [
             "",
@@ -200,9 +276,14 @@ def _expectation(check: Check, exchange: Exchange, variables: set[str]) -> list[
         for name, gradient in grads.items():
             if gradient is not None:
                 variable = re.sub(r"\[(\d+)\]", r"_\1", name).replace(" ", "_")
-                where = variable if variable in variables else f"module.get_parameter({name!r})"
-                lines += [f'print("gradient of {name}", {where}.grad, "expected", {_value(gradient)}, sep="\\n")']
-    return lines
+                where = variable if variable in variables else f"{module}.get_parameter({name!r})"
+                wanted = f"torch.zeros_like({where}) if {where}.grad is None else {where}.grad"
+                lines += [
+                    f"expected = {_value(gradient)}",
+                    f'print("gradient of {name}", {where}.grad, "expected", expected, sep="\\n")',
+                    f'wrong += compare("gradient of {name}", {wanted}, expected, {GRADIENT_SLACK * relative})',
+                ]
+    return [*lines, f'print(*(wrong or ["{_("agrees now")}"]), sep="\\n")']
 
 
 def _value(value: Any) -> str:
