@@ -23,7 +23,7 @@ from grader.errors import BadAnswerFile, GraderFailed, NotUtf8
 from grader.transport.request import Request
 from grader.workspace import decoded
 
-__all__ = ["Case", "Cause", "Count", "Evidence", "Fact", "Grader", "Mistake", "Report", "grade"]
+__all__ = ["Case", "Cause", "Count", "Evidence", "Fact", "Grader", "Mistake", "Picture", "Report", "grade"]
 
 
 class Count(TypedDict):
@@ -54,6 +54,16 @@ class Case(TypedDict):
     seconds: float
 
 
+class Picture(TypedDict):
+    """A window of a wrong result and of the right one; NaN and infinities are words."""
+
+    label: str
+    rows: list[int]
+    columns: list[int]
+    expected: list[list[float | str]]
+    got: list[list[float | str]]
+
+
 class Evidence(TypedDict):
     """The case that shows a cause, and what its steps tell."""
 
@@ -61,6 +71,7 @@ class Evidence(TypedDict):
     steps: str
     message: str
     call: str
+    picture: NotRequired[Picture | None]
 
 
 class Cause(TypedDict):

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.language import _, plural
+from grader.show import pictures
 from grader.show.colours import PLACE
 from grader.show.paragraphs import first_line, indented, paragraph
 from grader.text import clean
@@ -21,10 +22,10 @@ ROOM = 22
 IN_BRIEF = 3
 """So many are shown with their line and the push; the others in a line each."""
 MOST_BESIDE = 4
-MOST_LINES = {"call": 2, "message": 3, "explain": 4}
-SHORTER = tuple(dict.fromkeys(MOST_LINES, most) for most in (3, 2, 1))
+MOST_LINES = {"call": 2, "message": 3, "explain": 4, "picture": 1}
+SHORTER = tuple(dict.fromkeys(MOST_LINES, most) | {"picture": 0} for most in (4, 3, 2, 1))
 BRIEF = dict.fromkeys(MOST_LINES, 2)
-UNCUT = dict.fromkeys(MOST_LINES, 0)
+UNCUT = dict.fromkeys(MOST_LINES, 0) | {"picture": 1}
 
 Report = dict[str, Any]
 Case = dict[str, Any]
@@ -98,6 +99,8 @@ def _cause(
         paragraph(console, where_seen(cause, case), "dim", most=1)
         paragraph(console, evidence["call"], "dim", most=most["call"])
     paragraph(console, evidence["message"], most=most["message"])
+    if evidence.get("picture") and most["picture"]:
+        pictures.show(console, evidence["picture"])
     paragraph(console, case.get("only", ""), "bold", most=most["call"])
     for fact in facts:
         paragraph(console, fact, "bold", most=most["call"])

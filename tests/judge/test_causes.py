@@ -193,3 +193,20 @@ def test_truth_values_are_no_numbers() -> None:
     assert not near(mask, other, 0.5)
     assert not near(mask, numbers, 0.5)
     assert not near(numbers, mask, 0.5)
+
+
+def test_a_wrong_result_has_a_picture(session: Session) -> None:
+    """A window of at most eight by eight around the first wrong number, of the weights where they are wrong."""
+    source = changed("sdpa", ("weights = torch.softmax(scores, dim=-1)", "weights = torch.softmax(scores, dim=-2)"))
+    picture = why(session, "sdpa", source)[0]["evidence"]["picture"]
+    assert picture["label"].startswith("weights")
+    assert len(picture["expected"]) == len(picture["got"]) <= 8
+    assert picture["expected"] != picture["got"]
+    assert all(len(row) <= 8 for row in picture["got"])
+
+
+def test_a_picture_has_words_for_what_is_no_number(session: Session) -> None:
+    """JSON has no NaN."""
+    source = changed("masked-softmax", ("return weights.masked_fill(~mask, 0.0)", "return weights"))
+    picture = why(session, "masked-softmax", source, case="mask/nothing")[0]["evidence"]["picture"]
+    assert "nan" in [number for row in picture["got"] for number in row]

@@ -13,6 +13,7 @@ from grader.catalog import FAMILIES
 from grader.judge.explain.diagnose import Diagnosis
 from grader.judge.explain.locate.find import chosen, locate
 from grader.judge.explain.locate.words import Located, listed
+from grader.judge.explain.picture import picture
 from grader.judge.explain.report import line_of
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
@@ -60,6 +61,7 @@ class Cause:
                 "steps": self.located.sentence if self.located is not None else "",
                 "message": clean(failure.message, 1000) if failure else "",
                 "call": clean(failure.call, 400) if failure else "",
+                "picture": picture(self.evidence),
             },
             "cases": [case.id for case in self.cases],
         }

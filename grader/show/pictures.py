@@ -1,0 +1,96 @@
+"""Numbers side by side, shaded by their size: expected and what came. Without colour the numbers say it all."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from grader.language import _
+from grader.text import cells, clean
+
+CELL = 5
+GLYPHS = {"nan": "NaN", "inf": "∞", "-inf": "-∞"}
+HIDDEN = "·"
+SHADES = ("", "on grey93", "on grey82", "on grey70", "on grey58", "on grey46")
+BELOW_ONE, BELOW_TEN, BELOW_A_THOUSAND = 0.995, 9.95, 999.5
+"""As they are rounded."""
+BETWEEN = 3
+BY = 4
+
+Number = float | str
+
+
+def lines(picture: dict[str, Any], width: int) -> list[Text]:
+    """Return a picture in lines, expected and what came side by side; none where that does not fit."""
+    expected, got = picture["expected"], picture["got"]
+    columns = len(expected[0]) if expected else 0
+    one = CELL * columns
+    scale = max((abs(n) for row in (*expected, *got) for n in row if not isinstance(n, str)), default=0.0)
+    label = f"{clean(picture['label'])} " if picture["label"] else ""
+    wrong = [[a != b for a, b in zip(left, right, strict=True)] for left, right in zip(expected, got, strict=True)]
+    part = _part(picture)
+    if 2 * one + BETWEEN + BY > width or not columns:
+        return []
+    head = Text(f"{label}{part}", style="dim") if label or part else Text()
+    names = Text(_padded(_("expected"), one) + " " * BETWEEN + _("yours"), style="dim")
+    found = [*([head] if head else []), names]
+    for left, right, off in zip(expected, got, wrong, strict=True):
+        row = Text()
+        for number in left:
+            row.append(_cell(number), _shade(number, scale))
+        row.append(" " * BETWEEN)
+        for number, is_wrong in zip(right, off, strict=True):
+            style = _shade(number, scale)
+            row.append(
+                _cell(number), f"bold {'red' if not style else 'dark_red'} {style}".strip() if is_wrong else style
+            )
+        found.append(row)
+    return found
+
+
+def show(console: Console, picture: dict[str, Any]) -> None:
+    """Draw a picture below a cause."""
+    for line in lines(picture, console.width):
+        line.rstrip()
+        console.print(Text(" " * BY) + line)
+
+
+def _part(picture: dict[str, Any]) -> str:
+    """Say which part of it is to be seen, where it is not all of it."""
+    (top, bottom, rows), (left, right, columns) = picture["rows"], picture["columns"]
+    if (bottom - top, right - left) == (rows, columns):
+        return ""
+    sentence = _("rows {top} to {bottom} of {rows}, columns {left} to {right} of {columns}")
+    return sentence.format(top=top, bottom=bottom - 1, rows=rows, left=left, right=right - 1, columns=columns)
+
+
+def _cell(number: Number) -> str:
+    return f"{written(number):>{CELL - 1}} "
+
+
+def written(number: Number) -> str:
+    """Write a number in four places; an exact 0 is a dot."""
+    if isinstance(number, str):
+        return GLYPHS.get(number, "?")
+    if number == 0:
+        return HIDDEN
+    size = abs(number)
+    if size < BELOW_ONE:
+        return f"{number:.2f}".replace("0.", ".", 1)
+    if size < BELOW_TEN:
+        return f"{number:.1f}"
+    if size < BELOW_A_THOUSAND:
+        return f"{number:.0f}"
+    mantissa, _e, exponent = f"{number:.0e}".partition("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def _shade(number: Number, scale: float) -> str:
+    if isinstance(number, str) or not scale or not number:
+        return ""
+    shade = SHADES[min(len(SHADES) - 1, int(len(SHADES) * abs(number) / scale))]
+    return f"grey3 {shade}" if shade else ""
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * max(0, width - cells(text))
