@@ -11,7 +11,7 @@ from grader.text import cells, clean
 CELL = 5
 GLYPHS = {"nan": "NaN", "inf": "∞", "-inf": "-∞"}
 HIDDEN = "·"
-SHADES = ("", "on grey93", "on grey82", "on grey70", "on grey58", "on grey46")
+SHADES = ("", "grey93", "grey82", "grey70", "grey58", "grey46")
 BELOW_ONE, BELOW_TEN, BELOW_A_THOUSAND = 0.995, 9.95, 999.5
 """As they are rounded."""
 BETWEEN = 3
@@ -89,7 +89,7 @@ def _shade(number: Number, scale: float) -> str:
     if isinstance(number, str) or not scale or not number:
         return ""
     shade = SHADES[min(len(SHADES) - 1, int(len(SHADES) * abs(number) / scale))]
-    return f"grey3 {shade}" if shade else ""
+    return f"grey3 on {shade}" if shade else ""
 
 
 def _padded(text: str, width: int) -> str:
