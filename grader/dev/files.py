@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from grader import pages
 from grader.catalog import Kata
 from grader.debug.plant import plant
 from grader.dev import briefs, translated
@@ -23,6 +24,7 @@ def problems(kata: Kata) -> Iterator[str]:
         yield from briefs.problems(kata)
         yield from _signatures(kata)
         yield from _bank(kata)
+        yield from _questions(kata)
         yield from translated.problems(kata)
         plant(kata, kata.bugs, seed=0)
     except KataError as error:
@@ -61,6 +63,19 @@ def _public(source: str) -> dict[str, dict[str, str]]:
             public = [m for m in methods if m.name in ("__init__", "forward") or not m.name.startswith("_")]
             found[node.name] = {m.name: ast.unparse(m.args) for m in public if m.name in ("__init__", "forward")}
     return found
+
+
+def _questions(kata: Kata) -> Iterator[str]:
+    """Yield what is wrong with the ids of the follow-up questions: reviews are remembered by them."""
+    english, chinese = (pages.questions(kata.talk(lang)) for lang in ("en", "zh"))
+    ids = [question.id for question in english]
+    yield from (f"talk.md: `{question.text}` has no id such as <!-- why -->" for question in english if not question.id)
+    yield from (
+        f"talk.md: the id {name} stands twice" for name in sorted({name for name in ids if ids.count(name) > 1})
+    )
+    if ids != [question.id for question in chinese]:
+        yield "talk.zh.md has other ids than talk.md"
+    yield from (f"talk.md: {question.id} has no answer" for question in english if not question.answer)
 
 
 def _bank(kata: Kata) -> Iterator[str]:

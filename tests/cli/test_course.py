@@ -293,12 +293,12 @@ def test_a_bug_of_the_tool_is_written_down(tool, monkeypatch):
 
 @pytest.mark.usefixtures("tool")
 def test_commands_that_do_not_grade_import_little():
-    """Neither torch nor pytest is imported, and in a pipe no parser of Markdown and no highlighter."""
+    """Neither torch nor pytest nor, before anything was passed, a scheduler; in a pipe no parser of Markdown."""
     code = (
         "import sys; from grader.cli import main\n"
-        "for words in (['list'], ['list', '--json'], ['status'], ['start', '-h'], ['grade', '-h']):\n"
+        "for words in ([], ['today'], ['list'], ['list', '--json'], ['status'], ['start', '-h'], ['grade', '-h']):\n"
         "    main(words, standalone_mode=False, prog_name='kata')\n"
-        "heavy = {'torch', 'pytest', 'numpy', 'pygments', 'rich.markdown', 'rich.live'} & set(sys.modules)\n"
+        "heavy = {'torch', 'pytest', 'numpy', 'pygments', 'rich.markdown', 'rich.live', 'fsrs'} & set(sys.modules)\n"
         "sys.exit(repr(heavy) if heavy else 0)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from grader import catalog
 from grader.client.session import Request
+from grader.dev import files
 from grader.dev.answers import known_answers
 from grader.dev.check import Score, grade
 
@@ -52,3 +56,19 @@ def test_references_get_each_seed_and_all_else_one() -> None:
     assert [request.seed for request in session.requests] == [None] * len(known) + [3, 4]
     wrong = [one for one in known if one.kind in ("mistake", "wrong")]
     assert len([problem for problem in score.problems if "not rejected" in problem]) == len(wrong) + 1  # and the stub
+
+
+def test_ids_of_questions(tmp_path: Path) -> None:
+    """Each question has one of its own, the same in both languages, and an answer."""
+    folder = tmp_path / KATA.id
+    shutil.copytree(KATA.folder, folder)
+    kata = replace(KATA, folder=folder)
+    assert [problem for problem in files.problems(kata) if "talk" in problem] == []
+    page = "**Why?** <!-- a -->\nSo.\n\n**How?** <!-- a -->\n\n**Where?**\nHere.\n"
+    (folder / "talk.md").write_text(page, encoding="utf-8")
+    assert [problem for problem in files.problems(kata) if "talk" in problem] == [
+        "talk.md: `Where?` has no id such as <!-- why -->",
+        "talk.md: the id a stands twice",
+        "talk.zh.md has other ids than talk.md",
+        "talk.md: a has no answer",
+    ]
