@@ -3,11 +3,12 @@
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
@@ -16,15 +17,13 @@ from grader.cli.attempt import graded
 from grader.cli.base import App, KataCommand, examples, kata_names
 from grader.cli.guard import refuse_any
 from grader.cli.many import cores
-from grader.client.broken import error_report, refused, unreadable
-from grader.errors import BadAnswerFile, GraderFailed, NotUtf8, UsageError
+from grader.errors import UsageError
 from grader.language import _
 from grader.text import clean
 from grader.transport.request import fresh_seed
-from grader.workspace import decoded
 
 if TYPE_CHECKING:
-    from grader.client import session
+    from grader.evaluation.grading import Options
     from grader.evaluation.results import Results, Row
     from grader.evaluation.samples import Sample, Samples
     from grader.evaluation.score import Tally
@@ -72,12 +71,13 @@ def ks_of(_context: click.Context, _parameter: click.Parameter, text: str) -> li
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """How samples are graded."""
+class Engine:
+    """Where samples are graded, which of them, and how many at a time."""
 
-    seed: int
-    trust: bool
-    lang: str
+    name: str
+    address: str
+    shard: tuple[int, int]
+    jobs: int | None
 
 
 @click.command(
@@ -88,6 +88,7 @@ class Options:
         "kata eval samples.jsonl -o results.jsonl --k 1,5",
         "kata eval samples.jsonl -o results.jsonl --resume",
         "kata eval samples.jsonl -o results-3.jsonl --shard 3/16 --seed 7",
+        "kata eval samples.jsonl -o results.jsonl --engine ray --address 10.0.0.1:6379",
         "kata eval --summary results-*.jsonl --k 1,5",
     ),
 )
@@ -103,6 +104,8 @@ class Options:
 @click.option(
     "--trust", is_flag=True, help="Grade although the sandbox has gaps here; you trust who wrote the samples."
 )
+@click.option("--engine", type=click.Choice(["local", "ray"]), default="local", help="Grade here, or on a Ray cluster.")
+@click.option("--address", default="", metavar="HOST:PORT", help="The Ray cluster; else the one that Ray finds.")
 @click.option("--summary", "only_summary", is_flag=True, help="The files are results: sum them up, grade nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @click.pass_context
@@ -117,6 +120,8 @@ def eval_command(
     shard: tuple[int, int],
     seed: int | None,
     trust: bool,
+    engine: str,
+    address: str,
     only_summary: bool,
     as_json: bool,
 ) -> None:
@@ -138,7 +143,8 @@ def eval_command(
     if output is None or len(files) > 1:
         raise click.UsageError(_("One FILE of samples is graded, and -o names the file for the results."))
     refuse_any(app)
-    from grader.evaluation.results import Results, tallies  # noqa: PLC0415 - seldom
+    from grader.evaluation.grading import Options  # noqa: PLC0415 - seldom
+    from grader.evaluation.results import Results, tallies  # noqa: PLC0415 - likewise
     from grader.evaluation.samples import Samples  # noqa: PLC0415 - likewise
 
     samples = Samples(files[0])
@@ -148,80 +154,56 @@ def eval_command(
             raise UsageError(sentence.format(path=output, seed=results.seed), _("Leave --seed away: it is taken up."))
         known = results.seed if seed is None else seed
         options = Options(fresh_seed() if known is None else known, trust, app.lang)
-        _grade_all(samples, results, options, shard=shard, jobs=jobs or cores())
+        _grade_all(samples, results, options, Engine(engine, address, shard, jobs))
     context.exit(_sum_up(tallies([output]), ks, as_json=as_json))
 
 
-def _grade_all(samples: "Samples", results: "Results", options: Options, *, shard: tuple[int, int], jobs: int) -> None:
+def _grade_all(samples: "Samples", results: "Results", options: "Options", engine: Engine) -> None:
     """Grade what has no line yet, equal texts once."""
-    left = sum(len(_left(results, kata, numbers)) for kata, numbers in samples.grouped(shard))
+    left = sum(len(_left(results, kata, numbers)) for kata, numbers in samples.grouped(engine.shard))
     if not left:
         return
-    from grader.client import session  # noqa: PLC0415 - there is something to grade
+    with samples.path.open("rb") as file:
+        wanted = _wanted(samples, results, file, engine.shard)
+        if engine.name == "ray":
+            from grader.evaluation.cluster import graded  # noqa: PLC0415 - seldom
 
-    with session.open() as grader, samples.path.open("rb") as file:
-        _refuse_gaps(grader.probe(options.lang)["gaps"], options)
-        from grader.pool import as_completed  # noqa: PLC0415 - while torch is loading
-        from grader.show.many import Bar  # noqa: PLC0415 - likewise
+            found = graded(wanted, options, address=engine.address, jobs=engine.jobs)
+        else:
+            found = _here(wanted, options, engine.jobs or cores())
+        from grader.show.many import Bar  # noqa: PLC0415 - rich is for people
 
-        def read() -> "Iterator[Sample]":
-            for kata, numbers in samples.grouped(shard):
-                if wanted := _left(results, kata, numbers):
-                    yield samples.read(file, kata, wanted)
-
-        rows = as_completed(read(), lambda sample: _rows(grader, sample, options), jobs=jobs, stop=grader.cancel)
-        with closing(rows), Bar(left) as bar:
-            for _number, found in rows:
-                for row in found:
+        with closing(found), Bar(left) as bar:
+            for rows in found:
+                for row in rows:
                     results.add(row)
                     bar.advance(row)
 
 
+def _here(wanted: "Iterable[Sample]", options: "Options", jobs: int) -> "Generator[list[Row]]":
+    """Grade on this machine."""
+    from grader.client import session  # noqa: PLC0415 - there is something to grade
+    from grader.evaluation.grading import refuse_gaps, rows  # noqa: PLC0415 - likewise
+
+    with session.open() as grader:
+        refuse_gaps(grader.probe(options.lang)["gaps"], options)
+        from grader.pool import as_completed  # noqa: PLC0415 - while torch is loading
+
+        ask = partial(graded, grader, many=True)
+        found = as_completed(wanted, lambda sample: rows(ask, sample, options), jobs=jobs, stop=grader.cancel)
+        with closing(found):
+            for _number, one in found:
+                yield one
+
+
+def _wanted(samples: "Samples", results: "Results", file: BinaryIO, shard: tuple[int, int]) -> "Generator[Sample]":
+    for kata, numbers in samples.grouped(shard):
+        if left := _left(results, kata, numbers):
+            yield samples.read(file, kata, left)
+
+
 def _left(results: "Results", kata: str, numbers: list[int]) -> list[int]:
     return [number for number in numbers if not results.is_done(kata, number)]
-
-
-def _rows(grader: "session.Session", sample: "Sample", options: Options) -> "list[Row]":
-    """Grade one text, in a thread of the pool, and return the lines of all samples that hold it."""
-    from grader.evaluation.results import row  # noqa: PLC0415 - it is there long since
-
-    report = _report(grader, sample, options)
-    first = sample.numbers[0]
-    return [row(report, number, sample.digest, None if number == first else first) for number in sample.numbers]
-
-
-def _report(grader: "session.Session", sample: "Sample", options: Options) -> dict[str, Any]:
-    from grader.client import session  # noqa: PLC0415 - likewise
-
-    path = Path(catalog.filename(sample.kata))
-    request = session.Request(sample.kata, "", path.name, seed=options.seed, lang=options.lang)
-    try:
-        text = decoded(path, sample.source)
-    except NotUtf8 as error:
-        return unreadable(request, error)
-    except BadAnswerFile as error:
-        return refused(request, error)
-    request = session.Request(sample.kata, text, path.name, seed=options.seed, lang=options.lang)
-    for attempt in ("first", "last"):
-        try:
-            report = graded(grader, request, many=True)
-            _refuse_gaps(report["sandbox_gaps"], options)
-        except GraderFailed as error:
-            if attempt == "last":
-                return error_report(request, error)
-        else:
-            return report
-    raise AssertionError
-
-
-def _refuse_gaps(gaps: list[str], options: Options) -> None:
-    """Raise UsageError where the sandbox is not complete, unless who wrote the samples is trusted."""
-    if gaps and not options.trust:
-        sentence = _("The sandbox is not complete on this machine ({gaps}), and samples are code of strangers.")
-        raise UsageError(
-            sentence.format(gaps=_("; ").join(clean(gap) for gap in gaps)),
-            _("`kata doctor` explains; --trust grades them all the same."),
-        )
 
 
 def _sum_up(found: "Tallies", ks: list[int], *, as_json: bool) -> int:
