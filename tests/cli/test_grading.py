@@ -32,7 +32,7 @@ def test_a_failure_ends_with_1_and_says_why(tool):
         "> scores = scores.masked_fill(~mask, -1e9)",
         "This is what you get when a 3-D mask is broadcast over heads.",
         "→ unsqueeze the head dimension",
-        "seen in mask · three dimensional mask and 1 more case",
+        "seen in mask · three dimensional mask",
         "first wrong entry",
         "Printed during mask · three dimensional mask:",
         "seed 17 · 0.21 s",

@@ -106,3 +106,10 @@ def test_a_history_that_cannot_be_used(tool):
         result = tool(*command)
         assert result.stderr.count("Warning:") == 1
         assert "first-one" in result.stdout
+
+
+def test_bars_without_their_characters(tool):
+    """Where the encoding has no blocks, a bar is told apart all the same."""
+    tool.passes("first-one")
+    process = tool.process("status", environment={"PYTHONIOENCODING": "ascii"})
+    assert b"1 - One head    ##########..........  1/2" in process.communicate()[0]
