@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 MOST_STEPS: Final = 1500
 MOST_BYTES: Final = 16 << 20
-LARGEST: Final = 1 << 16
+LARGEST: Final = 1 << 14
 """Larger tensors are known by name and line only: numbers of theirs are not kept."""
 DEEPEST: Final = 3
 """So deep are tensors looked for in lists."""

@@ -210,3 +210,11 @@ def test_a_picture_has_words_for_what_is_no_number(session: Session) -> None:
     source = changed("masked-softmax", ("return weights.masked_fill(~mask, 0.0)", "return weights"))
     picture = why(session, "masked-softmax", source, case="mask/nothing")[0]["evidence"]["picture"]
     assert "nan" in [number for row in picture["got"] for number in row]
+
+
+def test_a_mistake_that_is_right_in_a_case_is_not_named_for_it(session: Session) -> None:
+    """A scale that goes through float32 costs digits of float64; no mistake of another family is blamed for that."""
+    source = changed("mha", ("/ math.sqrt(self.d_head)", "/ float(torch.tensor(self.d_head).sqrt())"))
+    found = why(session, "mha", source)
+    assert {cause["id"] for cause in found} <= {"located", "seen"}
+    assert any(line_of(source, "float(torch.tensor") in cause["lines"] for cause in found)

@@ -132,11 +132,20 @@ class _Search:
     def found(self) -> list[Diagnosis]:
         """Return what fits."""
         fitting = self._fit(self._singles)
-        return self._closest(fitting) or self._apart() or self._two() or self._closest(self._fit(self._strangers))
+        return self._closest(fitting) or self._apart() or self._two() or self._closest(self._of_others())
 
     def _fit(self, mistakes: list[tuple[Mistake, MistakeRunner]]) -> list[tuple[Mistake, MistakeRunner]]:
         """Return those that do what the answer did in a few cases."""
         return [(m, run) for m, run in mistakes if self._all(run, self._few) and self._all(run, self._telling)]
+
+    def _of_others(self) -> list[tuple[Mistake, MistakeRunner]]:
+        """Return mistakes of families that do not fail, which fail here all the same: else they are none here."""
+        wrong = [
+            (m, run)
+            for m, run in self._strangers
+            if all(passes(self._grading, run, case) is False for case in self._few)
+        ]
+        return self._fit(wrong)
 
     def _apart(self) -> list[Diagnosis]:
         """Name what fails in families whose cases are their own, and search in what is left."""

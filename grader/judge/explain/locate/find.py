@@ -20,6 +20,8 @@ from grader.transport.wire import dtype_name
 
 LARGEST_CALL: Final = 1500
 """The largest failing call below so many numbers is looked at: in small tensors much is equal by chance."""
+LARGEST_RESULT: Final = 20_000
+"""A call with larger results is not made once more: its steps would take too long to be compared."""
 OF_NUMBERS: Final = ("value", "nan", "shape", "error")
 """Kinds of failures that are looked for by the numbers of the steps."""
 OF_MODULES: Final = ("parameters", "no-error")
@@ -84,7 +86,7 @@ def wrong_call(case: CaseOutcome) -> Exchange | None:
         return None
     settled = failed_after(case)
     last = settled[-1] if settled else None
-    if last is None:
+    if last is None or sum(leaf.numel() for leaf in leaves(last.want)) > LARGEST_RESULT:
         return None
     if failure.kind == "modified":
         return next((e for e in settled if e.reply.get("modified") and e.header["op"] == "call"), None)

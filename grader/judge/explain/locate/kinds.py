@@ -60,6 +60,7 @@ def precision(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
     if trace is None or model is None or _narrow(model.steps, "float64"):
         return None
     short = _narrow([trace.steps[number] for number in _behind_results(trace, exchange)], mine)
+    short = short or _narrow(trace.steps, mine)  # on the way through a number of Python's
     lines = _lines(short, statements)
     names = {step.dtype for step in short}
     if len(names) != 1:

@@ -34,6 +34,7 @@ class Matcher:
         ]
         self._given = {number for number, step in enumerate(reference.steps) if not step.line}
         self._floats = [(n, v) for n, v in self._steps if v.dtype == NUMBERS and many(v)]
+        self._totals = {n: float(v.abs().sum()) for n, v in self._floats}
         self._sorted: dict[int, torch.Tensor] = {n: v.flatten().sort().values for n, v in self._floats}
 
     def found(self, step: Step) -> tuple[Kind, int] | None:
@@ -80,8 +81,13 @@ class Matcher:
         return None
 
     def _arranged(self, step: Step, value: torch.Tensor, slack: float) -> tuple[Kind, int] | None:
+        total = float(value.abs().sum())
         for number, theirs in reversed(self._floats):
-            if theirs.numel() == value.numel() and arranged(value, theirs, slack, splits=not step.moves):
+            if theirs.numel() != value.numel() or abs(total - self._totals[number]) > slack * theirs.numel() * _scale(
+                theirs
+            ):
+                continue
+            if arranged(value, theirs, slack, splits=not step.moves):
                 return "arranged", number
         return None
 

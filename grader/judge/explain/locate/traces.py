@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -30,7 +31,8 @@ MOVES: Final = VIEWS | {"clone", "contiguous", "_to_copy", "lift_fresh"}
 """Operations after which the same numbers lie somewhere else."""
 NUMBERS: Final = torch.float64
 MOST_PLAYED: Final = 4000
-"""So many operations are done once more, for one call."""
+NUMBERS_PER_OPERATION: Final = 4000
+"""So many operations are done once more, for one call; one on so many numbers counts twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ class Playback:
             if not made.keys() & set(step.reads):
                 continue
             call = self._calls.get(number)
-            self._left -= 1
+            self._left -= 1 + math.prod(step.shape) // NUMBERS_PER_OPERATION
             if call is None or self._left < 0 or call.function._schema.is_mutable:  # noqa: SLF001 - as torch asks itself
                 return None
             try:
