@@ -59,6 +59,7 @@ class Form:
             for report, _source in graded:
                 passed, total = (sum(one[key] for one in report["families"].values()) for key in ("passed", "total"))
                 sentence = _("{file}: {passed} of {total} cases pass; written to {output}.")
+                sentence = sentence if total else _("{file}: no case ran; written to {output}.")
                 fields = {"file": clean(report["file"]), "passed": passed, "total": total, "output": shown(self.output)}
                 click.echo(sentence.format(**fields))
 

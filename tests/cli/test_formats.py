@@ -64,6 +64,8 @@ def test_what_was_not_handed_in_has_failed(tool):
     (test,) = json.loads(code)["tests"]
     assert (test["status"], test["score"], test["max_score"]) == ("failed", 0, 10)
     assert "There is no file second.py" in test["output"]
+    options = ("--file", "second.py", "--format", "gradescope", "--output", "results.json")
+    assert tool("grade", "second", *options, code=2).stdout == "second.py: no case ran; written to results.json.\n"
     (tool.folder / "second.py").write_bytes(b"x = '\xff'")
     document = json.loads(tool("grade", "--file", "second.py", "--format", "gradescope", "--exit-zero").stdout)
     assert "not UTF-8" in document["tests"][0]["output"]
