@@ -22,6 +22,7 @@ from rich.console import Console
 from grader import catalog, language
 from grader.cli.attempt import finished, graded, keep, page, record
 from grader.cli.base import App, Target
+from grader.cli.guard import refuse
 from grader.client.broken import error_report
 from grader.errors import GraderFailed, KataError, UsageError
 from grader.language import _
@@ -54,6 +55,7 @@ def answered(line: str, cell: str, elsewhere: Collection[str] = ()) -> Bundle:
         try:
             options = _options(line)
             target = app.target(options["kata"], debug=options["debug"])
+            refuse(app, target.kata)
             source = cell.strip("\n") + "\n"
             moved = _save(app, target, source)
             report = _graded(app, target, source, options)

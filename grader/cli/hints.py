@@ -35,14 +35,14 @@ def hint_command(app: App, kata: str | None, debug: bool) -> None:
     further.
     """
     target = app.touched(kata, debug=debug)
-    refuse(app, target.kata)
     from grader.show.console import console  # noqa: PLC0415 - rich is for people
 
     show_hint(app, target, console())
 
 
 def show_hint(app: App, target: Target, screen: "Console") -> bool:
-    """Take the next hint and show it; tell whether there is one after it."""
+    """Take the next hint and show it; tell whether there is one after it. Raises MockRuns."""
+    refuse(app, target.kata)
     from grader.show.console import heading  # noqa: PLC0415 - rich is for people
 
     chosen = catalog.find(target.kata)

@@ -17,7 +17,7 @@ from grader.cli.base import App, KataCommand, Target, examples, kata_names
 from grader.cli.grading import one_device
 from grader.cli.guard import refuse
 from grader.client.broken import error_report, unreadable
-from grader.errors import BadAnswerFile, KataError, NoSuchFile, NotUtf8, UsageError
+from grader.errors import BadAnswerFile, KataError, MockRuns, NoSuchFile, NotUtf8, UsageError
 from grader.history import Summary
 from grader.language import _
 from grader.text import shown
@@ -224,6 +224,11 @@ class Watch:
         if not self._judged and not self._job and saved.source in self._beginnings():
             self._wait_for_a_beginning()
             return
+        try:
+            refuse(self._app, self._target.kata)  # the interview may have begun since
+        except MockRuns as error:
+            self._display.warn(_("not graded"), error.in_one_line(), self._keys())
+            return
         self._job, self._true = self._asked(saved.source, saved.digest), False
         keep(self._app, self._job.name, saved.source)
         self._worker.submit(self._job)
@@ -339,7 +344,6 @@ class Watch:
 
         another: list[bool] = []
         try:
-            refuse(self._app, self._target.kata)
             hint = written(lambda screen: another.append(show_hint(self._app, self._target, screen)))
         except KataError as error:
             self._display.note(error.in_one_line())

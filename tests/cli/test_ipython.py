@@ -111,3 +111,11 @@ def test_a_real_shell_does_not_execute_the_cell(tool):
         assert "The task." in shown[1]["text/plain"]
     finally:
         shells.InteractiveShell.clear_instance()
+
+
+def test_a_notebook_gives_nothing_away_in_a_mock_interview(tool):
+    """A cell is neither saved nor graded, and there is no hint."""
+    tool("mock", "second", "--stages", "1")
+    for bundle in (ipython.answered("second", "fail"), ipython.asked("hint second")):
+        assert "A mock interview" in bundle["text/plain"]
+    assert not (tool.workspace / "second.py").exists()

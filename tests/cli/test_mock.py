@@ -153,6 +153,19 @@ def test_nobody_helps_meanwhile(tool):
     tool("hint", "second")
 
 
+def test_a_watch_from_before_grades_no_more(tool, terminal):
+    """A save into a copy is not graded while the interview runs."""
+    tool("start", "second")
+    screen = terminal(tool.process, "watch", "second", columns=100)
+    screen.until("waiting for your first save")
+    typed(tool, "mock", "second", "--stages", "1")
+    tool.answer("# fail\n")
+    screen.until("A mock interview that asks second runs")
+    screen.press("q")
+    assert screen.end() == 0
+    assert "✗" not in screen.log
+
+
 def test_feedback_that_was_agreed(tool):
     """How many cases pass, or the page; neither is in the history until the end."""
     typed(tool, "mock", "second", "--stages", "1", "--feedback", "count")
