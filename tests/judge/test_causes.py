@@ -218,3 +218,19 @@ def test_a_mistake_that_is_right_in_a_case_is_not_named_for_it(session: Session)
     found = why(session, "mha", source)
     assert {cause["id"] for cause in found} <= {"located", "seen"}
     assert any(line_of(source, "float(torch.tensor") in cause["lines"] for cause in found)
+
+
+def test_what_is_out_of_bounds_comes_first(session: Session) -> None:
+    """Before a mistake that has a name: with the library's own function there is nothing to explain."""
+    source = """
+import torch
+import torch.nn.functional as F
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    output = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+    weights = torch.softmax(q @ k.transpose(-2, -1), dim=-1)
+    return output, weights
+"""
+    first = why(session, "sdpa", source)[0]
+    assert "out of bounds" in first["evidence"]["message"]
+    assert first["lines"] == [line_of(source, "output = F.")]

@@ -72,7 +72,8 @@ def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> 
     failing = [case for case in outcomes if case.failure is not None]
     search = _Search(failing, source)
     found = [cause for diagnosis in told_of(named) if (cause := search.named(diagnosis)) is not None]
-    return [*_joined([*found, *search.located()]), *search.seen()]
+    every = [*_joined([*found, *search.located()]), *search.seen()]
+    return sorted(every, key=lambda cause: not _is_forbidden(cause.evidence))  # what is out of bounds comes first
 
 
 def _joined(found: list[Cause]) -> list[Cause]:
@@ -88,6 +89,10 @@ def _joined(found: list[Cause]) -> list[Cause]:
         else:
             others.append(cause)
     return [*causes.values(), *others]
+
+
+def _is_forbidden(case: CaseOutcome) -> bool:
+    return case.failure is not None and case.failure.kind == "forbidden"
 
 
 def _ordered(cases: Iterable[CaseOutcome]) -> tuple[CaseOutcome, ...]:

@@ -104,9 +104,8 @@ def diagnose(grading: Grading, outcomes: list[CaseOutcome], bank: Bank) -> list[
 
 
 def _is_seen(diagnosis: Diagnosis, cases: list[CaseOutcome]) -> bool:
-    """Whether what a mistake's words say of the numbers is to be seen in its cases: NaN is not said beside others."""
-    texts = diagnosis.mistake.title["en"], diagnosis.mistake.explain["en"]
-    return not any("NaN" in text for text in texts) or any(map(_has_nan, cases))
+    """Whether what a mistake's name says of the numbers is to be seen in its cases: NaN is not said beside others."""
+    return "NaN" not in diagnosis.mistake.title["en"] or any(map(_has_nan, cases))
 
 
 def _has_nan(case: CaseOutcome) -> bool:
