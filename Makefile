@@ -3,6 +3,7 @@
 # make test-all   with all known answers and debug rounds, of which `make test` does a sixteenth each day
 # make test-fast   those of them that grade nothing: seconds, while you work
 # make test-notebook   the notebook of the documents, in a real kernel
+# make test-examples   docs/examples, with a canned model
 # make types  the types of grader/                    make bench  how long commands and gradings take
 # make house  measures the code itself: circles, classes to know, lines
 # make messages   brings the catalogues of the tool's sentences up to date and names what is left to translate
@@ -19,7 +20,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 VERSION = -c "import sys; print('%d.%d' % sys.version_info[:2])"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-fast test-notebook lint types bench house messages format clean
+.PHONY: help setup demo test test-all test-fast test-notebook test-examples lint types bench house messages format clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -55,6 +56,10 @@ test-fast: $(READY)
 test-notebook: $(READY)
 	@$(PIP) install -c constraints.txt --group notebook
 	$(BIN)/python -m pytest tests/test_notebook.py tests/cli/test_ipython.py $(ARGS)
+
+test-examples: $(READY)
+	@$(PIP) install -c constraints.txt --group examples
+	$(BIN)/python -m pytest tests/test_examples.py $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff format --check
