@@ -155,7 +155,7 @@ def test_an_answer_that_passes_is_asked_for_no_steps(session: Session) -> None:
             "    d_k = k.size(-1)",
             "    d_k = k.size(-1)\n    k.data.mul_(1.0)\n    v.data.add_(1.0)",
             "v.data",
-            "writes",
+            "written",
         ),
         ("sdpa", "output = weights @ v  # (B, n, d_v)", "output = (weights @ v).float()", ".float()", "float32"),
         ("sdpa", "    return output, weights", "    return [output]", "return [output]", "returns"),

@@ -65,7 +65,7 @@ def precision(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
     names = {step.dtype for step in short}
     if len(names) != 1:
         return None
-    return _told(case, lines, _("{where} holds numbers of {dtype} in {short}."), dtype=mine, short=names.pop())
+    return _told(case, lines, _("Numbers of {dtype} go through {short}: {where}."), dtype=mine, short=names.pop())
 
 
 def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -75,7 +75,7 @@ def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> L
     if trace is None:
         return None
     writes = [step for step in trace.steps if step.line and step.writes >= 0 and _is_given(trace, step.writes)]
-    return _told(case, _lines(writes, statements), _("{where} writes into what was handed in."))
+    return _told(case, _lines(writes, statements), _("What was handed in is written into: {where}."))
 
 
 def structure(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:

@@ -61,7 +61,7 @@ def _sentence(region: Region, lines: tuple[int, ...], statements: Statements) ->
     if region.reordered:
         return _("{begin}; then the right numbers lie in another order: {where}.").format(begin=begin, where=where)
     if region.times:
-        sentence = _("{begin}; {where} has `{name}` {times} times.")
+        sentence = _("{begin}; `{name}` comes out {times} times as large: {where}.")
         return sentence.format(begin=begin, where=where, name=region.missing, times=f"{region.times:.3g}")
     if region.missing and (right is None or region.missing != right.name):
         return _("{begin}; `{name}` is not: {where}.").format(begin=begin, name=region.missing, where=where)
