@@ -25,7 +25,7 @@ from grader.judge.explain.diagnose import diagnose
 from grader.judge.explain.facts import facts
 from grader.judge.explain.repro import script
 from grader.judge.failure import NOTHING_WRITTEN, text_of
-from grader.judge.progress import Client, Clock, Progress, Stale
+from grader.judge.progress import Client, Clock, Decided, Progress, Stale
 from grader.judge.runs.isolation import isolate
 from grader.judge.runs.outcome import CaseOutcome, Run
 from grader.judge.runs.runner import Runner
@@ -117,17 +117,20 @@ class Judge:
         workbench = self._workbench_for(request["kata"])
         plan = workbench.plan_for(request)
         grading = workbench.grading(request, plan, many=many)
-        progress = Progress(self._client, may_be_stale=bool(request.get("keep")))
+        explained = request.get("explained", True)
+        progress = Progress(self._client, may_be_stale=bool(request.get("keep")), to_the_end=explained)
         grading.answer.on_training = progress.hears
         runs = _chosen(workbench, grading, request)
         total = sum(len(run.outcomes) for run in runs)
         progress.begins(total)
         clock.lap("preparing")
         with _given_up_after(workbench.kata.grading_seconds + SECOND_NET_SECONDS), contextlib.closing(grading.answer):
-            Runner(grading, progress.notes, plan, progress.confirms).run(runs, patiently=many)
+            with contextlib.suppress(Decided):
+                Runner(grading, progress.notes, plan, progress.confirms).run(runs, patiently=many)
             clock.lap("cases")
             outcomes = sorted(progress.outcomes, key=lambda o: (FAMILIES.index(o.family), o.case.position))
-            isolate(grading, outcomes)
+            if explained:
+                isolate(grading, outcomes)
             document = _document(request, grading, outcomes, total, workbench)
             clock.lap("diagnosis")
         workbench.used(plan, many=many)
@@ -178,8 +181,9 @@ def _document(
     shown = Path(request["filename"]).name
     if grading.answer.load_failure is not None:  # one message says it all
         outcomes = []
-    named = diagnose(grading, outcomes, workbench.bank)
-    why = causes(outcomes, named, request["source"])
+    explained = request.get("explained", True)
+    named = diagnose(grading, outcomes, workbench.bank) if explained else []
+    why = causes(outcomes, named, request["source"]) if explained else []
     return {
         "schema": SCHEMA,
         "kata": grading.kata.id,
@@ -189,7 +193,7 @@ def _document(
         "cases": [reports.case_document(case, request["source"], shown) for case in outcomes],
         "causes": [cause.document(request["source"], shown, request["lang"]) for cause in why],
         "mistakes": [diagnosis.document(request["lang"]) for diagnosis in named],
-        "facts": [] if named else [fact.document() for fact in facts(outcomes)],
+        "facts": [] if named or not explained else [fact.document() for fact in facts(outcomes)],
         "families": reports.families(outcomes),
         "printed": grading.answer.load_printed,
         "seed": grading.seed,

@@ -21,6 +21,8 @@ class Request:
     case: str = ""
     device: str = ""
     lang: str = "en"
+    explained: bool = True
+    """Whether anybody reads why it failed. Where nobody does, the first failure is the verdict, and the end."""
 
 
 def is_real(device: str) -> bool:
