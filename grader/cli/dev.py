@@ -95,7 +95,7 @@ def check_command(
     epilog=examples("kata dev mutate mha", "kata dev mutate mha --only layout", "kata dev mutate --all --sample 5"),
 )
 @click.argument("kata", required=False, shell_complete=kata_names)
-@click.option("--all", "every", is_flag=True, help="All katas; writes what was rejected into README and docs.")
+@click.option("--all", "every", is_flag=True, help="All katas.")
 @click.option("--kind", type=click.Choice(MUTANTS), multiple=True, help="Mutants of this kind; second paths otherwise.")
 @click.option("--sample", type=click.IntRange(1), help="So many of each kata, drawn; README and docs are left alone.")
 @click.option("--only", default="", metavar="TEXT", help="Those with TEXT in their names.")
@@ -114,7 +114,8 @@ def mutate_command(
 ) -> None:
     """Grade answers to KATA that are wrong in one place, and name those that pass.
 
-    A second path is wrong at one level of one factor: each that passes is a level that no case visits.
+    A second path is wrong at one level of one factor: each that passes is a level that no case visits. What was
+    rejected is written into docs/proof.md and the READMEs.
     """
     from grader.client import session  # noqa: PLC0415 - starts torch
 
@@ -139,11 +140,14 @@ def mutate_command(
                 for line in tally.lines():
                     click.echo(line)
     in_order = [tallies[number] for number in sorted(tallies)]
-    click.echo(grading.table(in_order))
-    if every and not (kind or sample or only):
+    rows = grading.rows_of(in_order)
+    click.echo(grading.table(rows))
+    proof = catalog.content_root() / "docs" / "proof.md"
+    if proof.is_file() and not (kind or sample or only):
+        rows = grading.together(rows, proof.read_text(encoding="utf-8"))
+        _write("docs/proof.md", "mutants", grading.table(rows))
         for lang, readme in READMES.items():
-            _write(readme, "mutants", grading.sentence(in_order, lang))
-        _write("docs/proof.md", "mutants", grading.table(in_order))
+            _write(readme, "mutants", grading.sentence(rows, lang))
     if any(one.problems or one.passed for one in in_order):
         raise click.exceptions.Exit(1)
 

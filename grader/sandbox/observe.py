@@ -39,29 +39,57 @@ def rebuilt(like: tuple[Any, ...] | list[Any], items: Iterable[Any]) -> tuple[An
 
 
 def place(value: Any, device: str) -> Any:
-    """Return arguments (new tensors) or a module on the device of the variant; not logged as the answer's traffic."""
+    """Return arguments (new tensors) or a module on the device of the variant; not logged as the answer's traffic.
+
+    Tensors lie in their memory there as they did here, and in one where they did.
+    """
     if device == "cpu":
         return value
     if isinstance(value, torch.nn.Module):
         return simdevice.module_to_sim(value) if device == SIMULATED else value.to(device)
-    done: dict[int, torch.Tensor] = {}
+    move = _Move(device)
 
-    def move(item: Any) -> Any:
+    def moved(item: Any) -> Any:
         if isinstance(item, torch.Tensor):
-            if item.device.type == device.partition(":")[0]:  # came from an earlier call
-                return item
-            if id(item) not in done:
-                done[id(item)] = simdevice.to_sim(item) if device == SIMULATED else item.to(device)
-            return done[id(item)]
+            return move(item)
         if isinstance(item, (tuple, list)):
-            return rebuilt(item, map(move, item))
+            return rebuilt(item, map(moved, item))
         if isinstance(item, dict):
-            return {key: move(entry) for key, entry in item.items()}
+            return {key: moved(entry) for key, entry in item.items()}
         if isinstance(item, Step):
             return item.placed(lambda logits: place(logits, device), to_cpu)
         return item
 
-    return move(value)
+    return moved(value)
+
+
+class _Move:
+    """Brings the tensors of one call to a device: an object once, a memory once."""
+
+    def __init__(self, device: str) -> None:
+        self._device = device
+        self._done: dict[int, torch.Tensor] = {}
+        self._memories: dict[int, torch.Tensor] = {}
+
+    def __call__(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Return a tensor there; one that is there, since it came from an earlier call, as it is."""
+        if tensor.device.type == self._device.partition(":")[0]:
+            return tensor
+        if id(tensor) not in self._done:
+            self._done[id(tensor)] = self._lying_alike(tensor)
+        return self._done[id(tensor)]
+
+    def _lying_alike(self, tensor: torch.Tensor) -> torch.Tensor:
+        memory = tensor.untyped_storage()
+        if memory.nbytes() == tensor.nbytes and tensor.is_contiguous():
+            return self._sent(tensor)
+        where = memory.data_ptr()
+        if where not in self._memories:
+            self._memories[where] = self._sent(tensor.as_strided((memory.nbytes() // tensor.itemsize,), (1,), 0))
+        return self._memories[where].as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
+
+    def _sent(self, tensor: torch.Tensor) -> torch.Tensor:
+        return simdevice.to_sim(tensor) if self._device == SIMULATED else tensor.to(self._device)
 
 
 def to_cpu(tensor: torch.Tensor) -> torch.Tensor:

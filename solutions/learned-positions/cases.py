@@ -217,6 +217,7 @@ def test_training_after_evaluation(check, rng):
         check.that((dropped == 0).any(), "nothing is dropped in training that comes after evaluation")
 
 
+@pytest.mark.precise
 @pytest.mark.derive
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""

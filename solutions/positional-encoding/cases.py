@@ -292,6 +292,7 @@ def test_tokens_in_half_precision_first(check, rng):
     check.same(encoding.run(x).got, first, "tokens of another dtype change the table")
 
 
+@pytest.mark.precise
 @pytest.mark.derive
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""

@@ -202,6 +202,7 @@ def test_gradients_of_the_tables(check, rng):
     check["apply_rotary"](rng.normal(2, 3, 5, 8), angles.cos(), angles.sin())
 
 
+@pytest.mark.precise
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     angles = rng.uniform(4, 2, low=-math.pi, high=math.pi)

@@ -95,7 +95,7 @@ def test_cases_are_found_that_are_at_a_level(levels: list[second_paths.Level]) -
     """A level that a case is at as it is written has the name of one."""
     visited = second_paths.visited(KATA, levels)
     found = {level.id: case for level, case in visited.items()}
-    assert found["masked_softmax axes of mask: 4"].startswith("mask/")
+    assert found["masked_softmax numbers of mask: nothing visible"].startswith("mask/")
     assert "masked_softmax precision of scores: bfloat16" not in found
 
 
@@ -134,6 +134,15 @@ def test_who_refuses_to_be_looked_at_is_told() -> None:
     report = {"verdict": "failed", "message": "no", "cases": []}
     session.grade = lambda _request, many: report  # noqa: ARG005 - the name is part of the call
     assert grading.grade(KATA, session, sample=1).problems == ["looking for levels is refused: no"]
+
+
+def test_a_table_keeps_the_rows_of_other_katas() -> None:
+    """One kata graded again has its row anew, all others stay, in the order of the course; the sum is of all."""
+    rows = [grading.Row("masks", 3, 4, 1, "n 7"), grading.Row("mha", 10, 10, 0, "")]
+    again = grading.together([grading.Row("masks", 4, 4, 0, "n 9 · m 2")], grading.table(rows))
+    assert again == [grading.Row("masks", 4, 4, 0, "n 9 · m 2"), rows[1]]
+    assert grading.table(again).endswith("| **all** | 14/14 |  | |")
+    assert "14 of 14" in grading.sentence(again)
 
 
 def test_every_reason_is_about_something() -> None:

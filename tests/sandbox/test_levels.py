@@ -195,6 +195,25 @@ def test_what_is_on_the_callers_device_may_be_read() -> None:
     assert observed(read, {}, x, y, device=simdevice.NAME, inputs=False)[1]["seen"]["traffic"]
 
 
+@pytest.mark.parametrize(
+    ("layout", "when"),
+    [
+        ("behind", "x.is_contiguous() and x.storage_offset() > 0"),
+        ("wider", "x.stride(-2) == x.size(-1) + 2"),
+        ("transposed", "x.transpose(0, 1).is_contiguous()"),
+        ("reversed", "x.permute(2, 1, 0).is_contiguous()"),
+        ("packed", "x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()"),
+    ],
+)
+@pytest.mark.parametrize("device", ["cpu", simdevice.NAME])
+def test_a_layout_is_one_on_the_device_too(layout: str, when: str, device: str) -> None:
+    """However tensors lie in their memory, they lie so on the device."""
+    x, y = arguments()
+    source = f"def f(x, y):\n    return x * (3 if {when} else 2)"
+    got = called(source, {}, x, y, device=device, inputs=False, layout=layout)
+    assert torch.equal(to_cpu(got), x * 3)
+
+
 def test_a_layout_that_the_case_chose_stays() -> None:
     """A transposed tensor arrives transposed, an expanded one expanded, whatever the level."""
     y = arguments()[1]

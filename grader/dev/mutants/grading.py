@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+import threading
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +23,8 @@ from grader.errors import BadKataFile
 
 Kind = Literal["second-path", "general"]
 SEED: Final = 2017
+_ONE_AT_A_TIME: Final = threading.Lock()
+"""What is surveyed tells it to one module, and Python's own parser loses count among threads."""
 FIRST_LOOK: Final = {"place": "device/", "caller": "device/", "precision": "dtype/", "identity": "dtype/"}
 """Where a second path shows first, by the beginning of its factor; in derived runs of `grad` where nothing says so."""
 WORDS: Final = ("kata", "second paths rejected", "listed with a reason", "largest sizes in the cases")
@@ -160,15 +164,17 @@ def grade(
     known, _own = listed()
     mutants: list[Mutant] = []
     if "second-path" in kinds:
-        targets = second_paths.targets_of(kata)
-        tally.largest = second_paths.largest(targets)
-        paths, control = second_path_mutants(kata, targets)
+        with _ONE_AT_A_TIME:
+            targets = second_paths.targets_of(kata)
+            tally.largest = second_paths.largest(targets)
+            paths, control = second_path_mutants(kata, targets)
         report = session.grade(Request(kata.id, control, kata.filename, seed=seed), many=True)
         if report["verdict"] != "passed":
             tally.problems.append(f"looking for levels is refused: {_first(report)}")
         mutants += sampled((one for one in paths if only in one.name), sample, seed)
     if "general" in kinds:
-        mutants += sampled((one for one in general_mutants(kata) if only in one.name), sample, seed)
+        with _ONE_AT_A_TIME:
+            mutants += sampled((one for one in general_mutants(kata) if only in one.name), sample, seed)
     for mutant in mutants:
         on_step(mutant.name)
         if is_rejected(mutant, kata, session, seed):
@@ -193,21 +199,48 @@ def _first(report: dict[str, Any]) -> str:
     return report["message"] or f"{failing[0]['id']}: {failing[0]['message']}"
 
 
-def table(tallies: Iterable[Tally], words: Sequence[str] = WORDS) -> str:
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the table says of a kata."""
+
+    kata: str
+    rejected: int
+    must: int
+    excused: int
+    sizes: str
+
+    def __str__(self) -> str:
+        return f"| `{self.kata}` | {self.rejected}/{self.must} | {self.excused or ''} | {self.sizes} |"
+
+
+ROW: Final = re.compile(r"^\| `(.+)` \| (\d+)/(\d+) \| (\d*) \| (.*) \|$", re.MULTILINE)
+
+
+def rows_of(tallies: Iterable[Tally]) -> list[Row]:
+    """Return the rows of katas whose second paths were graded."""
+    return [
+        Row(tally.kata, *tally.of("second-path"), " · ".join(f"{name} {n}" for name, n in tally.largest.items()))
+        for tally in tallies
+    ]
+
+
+def together(new: Iterable[Row], text: str) -> list[Row]:
+    """Return the rows of a table that is there already, with these in the place of those of the same katas."""
+    there = {kata: Row(kata, int(a), int(b), int(c or 0), sizes) for kata, a, b, c, sizes in ROW.findall(text)}
+    rows = there | {row.kata: row for row in new}
+    return [rows[kata] for kata in catalog.katas() if kata in rows]
+
+
+def table(rows: Iterable[Row], words: Sequence[str] = WORDS) -> str:
     """Return what became of second paths as a Markdown table, with the largest sizes in the cases."""
-    lines = [f"| {' | '.join(words)} |", f"|{'---|' * len(words)}"]
-    total = [0, 0, 0]
-    for tally in tallies:
-        rejected, must, excused = tally.of("second-path")
-        total = [a + b for a, b in zip(total, (rejected, must, excused), strict=True)]
-        sizes = " · ".join(f"{name} {size}" for name, size in tally.largest.items())
-        lines.append(f"| `{tally.kata}` | {rejected}/{must} | {excused or ''} | {sizes} |")
-    lines.append(f"| **all** | {total[0]}/{total[1]} | {total[2] or ''} | |")
-    return "\n".join(lines)
+    rows = list(rows)
+    rejected, must, excused = (sum(getattr(row, name) for row in rows) for name in ("rejected", "must", "excused"))
+    lines = [f"| {' | '.join(words)} |", f"|{'---|' * len(words)}", *map(str, rows)]
+    return "\n".join([*lines, f"| **all** | {rejected}/{must} | {excused or ''} | |"])
 
 
-def sentence(tallies: Iterable[Tally], lang: str = "en") -> str:
+def sentence(rows: Iterable[Row], lang: str = "en") -> str:
     """Say for a README how many second paths were rejected."""
-    counts = [tally.of("second-path") for tally in tallies]
-    rejected, must = sum(count[0] for count in counts), sum(count[1] for count in counts)
-    return SENTENCES[lang].format(rejected=f"{rejected:,}", must=f"{must:,}", katas=len(counts))
+    rows = list(rows)
+    rejected, must = sum(row.rejected for row in rows), sum(row.must for row in rows)
+    return SENTENCES[lang].format(rejected=f"{rejected:,}", must=f"{must:,}", katas=len(rows))

@@ -45,14 +45,14 @@ TENSOR: Final = {
     "layout": {
         "begins its memory": "t.is_contiguous() and t.storage_offset() == 0 and t.dim() > 0",
         "behind other numbers": "t.is_contiguous() and t.storage_offset() > 0",
-        "not contiguous": "not t.is_contiguous()",
-        "slice of a wider one": "t.dim() > 1 and t.stride(-1) == 1 and t.size(-2) > 1 and t.stride(-2) > t.size(-1)"
-        " and (t.dim() < 3 or t.stride(-3) >= t.stride(-2) * t.size(-2))",
     },
     "place": {"on the device": "t.device.type != 'cpu'"},
 }
 MATRIX: Final = {
     "layout": {
+        "not contiguous": "not t.is_contiguous()",
+        "slice of a wider one": "t.dim() > 1 and t.stride(-1) == 1 and t.size(-2) > 1 and t.stride(-2) > t.size(-1)"
+        " and (t.dim() < 3 or t.stride(-3) >= t.stride(-2) * t.size(-2))",
         "transposed": "not t.is_contiguous() and t.transpose(0, 1).is_contiguous()",
         "last axis apart": "t.size(-1) > 1 and t.stride(-1) != 1",
     },

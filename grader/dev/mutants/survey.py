@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
@@ -27,8 +26,6 @@ Entries = dict[str, dict[str, Names]]
 Sizes = dict[str, int]
 """How large an axis is, or what number was given: by the expression of it."""
 
-_one_at_a_time: Final = threading.Lock()
-"""What is surveyed tells it to this module, whoever surveys it."""
 _noted: list[tuple[str, dict[str, Any]]] = []
 _met: set[tuple[str, int]] = set()
 _case: list[str] = []
@@ -127,12 +124,10 @@ def surveyed(kata: Kata, source: str) -> list[Target]:
 
     What an object was built with stands once, under ``Entry.*``: all of its methods can ask for it.
     """
-    with _one_at_a_time:
-        _run(kata, source)
-        noted = list(_noted)
+    _run(kata, source)
     entries, modules = entries_of(source, kata.entry), modules_of(source, kata.entry)
     targets: dict[str, Target] = {}
-    for name, given in noted:
+    for name, given in _noted:
         entry, _dot, method = name.partition(".")
         names, rest = entries[entry][method]
         own = {key: value for key, value in given.items() if key in (*names, rest)}
@@ -154,9 +149,8 @@ def _take_all(target: Target, given: dict[str, Any]) -> None:
 
 def visits(kata: Kata, source: str) -> dict[int, str]:
     """Run the cases with a source that notes levels; return a case for each level that one is at, by its number."""
-    with _one_at_a_time:
-        _run(kata, source)
-        return {number: case for case, number in sorted(_met, reverse=True)}
+    _run(kata, source)
+    return {number: case for case, number in sorted(_met, reverse=True)}
 
 
 def _run(kata: Kata, source: str) -> None:
