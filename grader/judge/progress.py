@@ -18,10 +18,6 @@ class Stale(Exception):
     """The client has something newer to say."""
 
 
-class Decided(Exception):
-    """A case has failed, and nobody asks for more than the verdict."""
-
-
 class Client:
     """The other end of the line."""
 
@@ -48,12 +44,9 @@ class Client:
 class Progress:
     """Collects the outcomes of one grading and tells of them, not too often."""
 
-    def __init__(self, client: Client, *, may_be_stale: bool, to_the_end: bool = True) -> None:
-        """``may_be_stale``: whether a newer request ends the grading; then its methods raise Stale.
-
-        ``to_the_end``: whether it goes on behind a failure; else they raise Decided.
-        """
-        self._client, self._may_be_stale, self._to_the_end = client, may_be_stale, to_the_end
+    def __init__(self, client: Client, *, may_be_stale: bool) -> None:
+        """``may_be_stale``: whether a newer request ends the grading; then its methods raise Stale."""
+        self._client, self._may_be_stale = client, may_be_stale
         self._told = time.monotonic()
         self._failed = 0
         self.outcomes: list[CaseOutcome] = []
@@ -70,8 +63,6 @@ class Progress:
         """A case is decided."""
         self.outcomes.append(case)
         self._failed += case.outcome not in ("passed", "skipped")
-        if self._failed and not self._to_the_end:
-            raise Decided
         if self._is_time():
             done = {"done": len(self.outcomes), "failed": self._failed, "title": case.title}
             self._client.tell({"event": "progress", **done})

@@ -25,7 +25,7 @@ from grader.judge.explain.diagnose import diagnose
 from grader.judge.explain.facts import facts
 from grader.judge.explain.repro import script
 from grader.judge.failure import NOTHING_WRITTEN, text_of
-from grader.judge.progress import Client, Clock, Decided, Progress, Stale
+from grader.judge.progress import Client, Clock, Progress, Stale
 from grader.judge.runs.isolation import isolate
 from grader.judge.runs.outcome import CaseOutcome, Run
 from grader.judge.runs.runner import Runner
@@ -118,15 +118,14 @@ class Judge:
         plan = workbench.plan_for(request)
         grading = workbench.grading(request, plan, many=many)
         explained = request.get("explained", True)
-        progress = Progress(self._client, may_be_stale=bool(request.get("keep")), to_the_end=explained)
+        progress = Progress(self._client, may_be_stale=bool(request.get("keep")))
         grading.answer.on_training = progress.hears
         runs = _chosen(workbench, grading, request)
         total = sum(len(run.outcomes) for run in runs)
         progress.begins(total)
         clock.lap("preparing")
         with _given_up_after(workbench.kata.grading_seconds + SECOND_NET_SECONDS), contextlib.closing(grading.answer):
-            with contextlib.suppress(Decided):
-                Runner(grading, progress.notes, plan, progress.confirms).run(runs, patiently=many)
+            Runner(grading, progress.notes, plan, progress.confirms).run(runs, patiently=many)
             clock.lap("cases")
             outcomes = sorted(progress.outcomes, key=lambda o: (FAMILIES.index(o.family), o.case.position))
             if explained:

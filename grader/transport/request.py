@@ -22,7 +22,7 @@ class Request:
     device: str = ""
     lang: str = "en"
     explained: bool = True
-    """Whether anybody reads why it failed. Where nobody does, the first failure is the verdict, and the end."""
+    """Whether anybody reads why it failed: looking for the reasons takes longer than the cases."""
 
 
 def is_real(device: str) -> bool:

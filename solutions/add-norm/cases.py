@@ -117,7 +117,7 @@ def test_training_without_dropout(check, rng):
     check.same(before, add_norm.eval()(x, y), "the same call gave another result in evaluation mode")
 
 
-@pytest.mark.derive("device", "contract")
+@pytest.mark.derive("grad", "device", "contract")
 def test_what_dropout_drops(check):
     """Entries of y are dropped one by one before the sum, and what is kept is rescaled; x arrives whole."""
     batch, length, width, rate = 20, 6, 16, 0.25

@@ -234,6 +234,8 @@ def test_a_full_chunk_is_copied(check, rng):
 @pytest.mark.derive
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    x = rng.normal(1, 2, 3, 4)
+    build(check, 1, 2, 3, 4).method("update", x, x.clone())
     cache = build(check, 9, 2, 4, 70)
     for n in (1, 3):
         cache.method("update", rng.normal(9, 2, n, 70, scale=3e4), rng.normal(9, 2, n, 70))

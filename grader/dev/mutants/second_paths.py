@@ -53,7 +53,7 @@ MATRIX: Final = {
         "not contiguous": "not t.is_contiguous()",
         "slice of a wider one": "t.dim() > 1 and t.stride(-1) == 1 and t.size(-2) > 1 and t.stride(-2) > t.size(-1)"
         " and (t.dim() < 3 or t.stride(-3) >= t.stride(-2) * t.size(-2))",
-        "transposed": "not t.is_contiguous() and t.transpose(0, 1).is_contiguous()",
+        "transposed": "not t.is_contiguous() and any(t.transpose(0, axis).is_contiguous() for axis in (1, -2))",
         "last axis apart": "t.size(-1) > 1 and t.stride(-1) != 1",
     },
 }
