@@ -234,3 +234,21 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     first = why(session, "sdpa", source)[0]
     assert "out of bounds" in first["evidence"]["message"]
     assert first["lines"] == [line_of(source, "output = F.")]
+
+
+def test_complex_numbers_are_pairs(session: Session) -> None:
+    """A rotation that is written with complex numbers is looked at like any other."""
+    source = (
+        catalog.find("rope").reference()
+        + """
+
+def apply_rotary(x, cos, sin):
+    half = x.size(-1) // 2
+    pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], half, 2).contiguous())
+    turns = torch.polar(torch.full_like(cos[..., :half].float(), 1.5), torch.atan2(sin, cos)[..., :half].float())
+    turned = torch.view_as_real(pairs * turns).flatten(-2)
+    return turned.to(x.dtype)
+"""
+    )
+    found = why(session, "rope", source)
+    assert any(cause["id"] == "located" for cause in found)

@@ -116,6 +116,8 @@ class Matcher:
 
 def plain(value: torch.Tensor) -> torch.Tensor:
     """Return numbers in float64 in which hidden places and NaN are certain numbers; others as they are."""
+    if value.is_complex():  # pairs of numbers, as they lie in memory
+        value = torch.view_as_real(value.resolve_conj())
     if not value.dtype.is_floating_point:
         return value if value.dtype == torch.bool else value.long()
     value = value.to(NUMBERS)
