@@ -39,7 +39,7 @@ def line_of(source: str, text: str) -> int:
 def test_a_named_mistake_has_its_line(session: Session) -> None:
     """The name comes with the place in the answer that it is about."""
     source = changed("mha", ("                mask = mask.unsqueeze(1)  # (B, 1, n, m)\n", "                pass\n"))
-    first = why(session, "mha", source, "core/")[0] if False else why(session, "mha", source)[0]
+    first = why(session, "mha", source)[0]
     assert first["title"]
     assert first["push"]
     assert line_of(source, "masked_fill(~mask, float") in first["lines"]

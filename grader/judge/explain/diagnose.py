@@ -3,8 +3,9 @@
 An entry is named when it does what the answer did in every operation of the failing cases: values, gradients, dtypes,
 changed inputs and errors alike, and of the passing ones as well. Where no single entry does, families whose cases are
 their own are named by themselves, and of what is left two are tried: two that share the failing cases between them and
-can stand in one file, then two and three in one file. What is named has always reproduced the numbers of the cases that
-stand beside it, and what its words say is to be seen there.
+can stand in one file, then two and three in one file, and at last up to three of which each has failing cases of its
+own. What is named has always reproduced the numbers of the cases that stand beside it, and what its words say is to be
+seen there.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, Final
 from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.contract import Grading, Model
 from grader.judge.explain.mistakes import Mistake, load
-from grader.judge.explain.reproduce import MistakeRunner, is_comparable, passes, reproduces
+from grader.judge.explain.reproduce import MistakeRunner, agrees_with, is_comparable, passes, reproduces
 from grader.judge.runs.outcome import CaseOutcome
 from grader.probes import simdevice
 from grader.sandbox.observe import SIMULATED
@@ -32,6 +33,11 @@ MOST_PAIRS: Final = 600
 MOST_TRIPLES: Final = 60
 MOST_LIKELY: Final = 6
 """Of so many mistakes that do in part what the answer did, three are tried together."""
+MOST_IN_PART: Final = 40
+"""So many failing cases, and as many derived from them, are looked at where each mistake explains a part of them."""
+LEAST_IN_PART: Final = 2
+"""A mistake that shows by itself in one case only may be a coincidence."""
+MOST_TOGETHER: Final = 3
 APART: Final = ("contract", "cost", "device", "grad", "dtype")
 """Families whose own cases say nothing about the numbers of others: what fails in them is named by itself."""
 
@@ -186,7 +192,7 @@ class _Search:
             (mistake, [case for case in roots if reproduces(self._grading, run, case)], run)
             for mistake, run in self._singles
         ]
-        hits = [(m, cases, run) for m, cases, run in hits if cases and self._all(run, self._plain)]
+        hits = [(m, cases, run) for m, cases, run in hits if cases and self._nothing_against(run, self._plain)]
         hits.sort(key=lambda hit: -len(hit[1]))
         for (first, here, _one), (second, there, _other) in combinations(hits, 2):
             if all(case in here or case in there for case in roots):
@@ -200,10 +206,29 @@ class _Search:
         found = found or self._three(likely[:MOST_LIKELY], roots)
         if found:
             return found
-        most = [hit for hit in hits[:1] if len(hit[1]) > 1 and 3 * len(hit[1]) >= 2 * len(roots)]
-        if most:
-            return [_diagnosis(mistake, cases) for mistake, cases, _run in most]
-        return self._both(self._without(likely, roots), roots)
+        return self._in_part([(mistake, run) for mistake, _cases, run in hits]) or self._both(
+            self._without(likely, roots), roots
+        )
+
+    def _in_part(self, hits: list[tuple[Mistake, MistakeRunner]]) -> list[Diagnosis]:
+        """Name those that do what the answer did in failing cases of their own, first the one that explains most."""
+        written = [case for case in self._failing if case.family == case.case.family]
+        left = (written or self._failing)[:MOST_IN_PART]
+        derived = [case for case in self._failing if case not in left][:MOST_IN_PART]
+        explains = {m.id: {c.id for c in (*left, *derived) if reproduces(self._grading, run, c)} for m, run in hits}
+        found: list[Diagnosis] = []
+        while len(found) < MOST_TOGETHER:
+            own = {mistake.id: [case for case in left if case.id in explains[mistake.id]] for mistake, _run in hits}
+            best = max(hits, key=lambda hit: (len(own[hit[0].id]), len(explains[hit[0].id])), default=None)
+            if best is None or len(own[best[0].id]) < LEAST_IN_PART:
+                break
+            found.append(_diagnosis(best[0], own[best[0].id]))
+            left = [case for case in left if case not in own[best[0].id]]
+        return found if len(found) == 1 else [replace(one, together=True) for one in found]
+
+    def _nothing_against(self, run: MistakeRunner, cases: list[CaseOutcome]) -> bool:
+        """Whether no passing case contradicts a mistake that may be one of several."""
+        return all(agrees_with(self._grading, run, case) for case in cases)
 
     def _both(self, pairs: Iterator[tuple[Mistake, Mistake]], roots: list[CaseOutcome]) -> list[Diagnosis]:
         """Return the first pair that does it in one file."""

@@ -63,6 +63,28 @@ def passes(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -
     return implementation.passes(grading.seed, f"{case.id}, at a glance", find_out)
 
 
+def agrees_with(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
+    """Whether a passing case says nothing against a mistake that is not the only one.
+
+    It does what the answer did there, or it passes there as well: what else the answer does does not matter to it.
+    """
+    if reproduces(grading, implementation, case):
+        return True
+    judged = partial(_is_accepted, grading, implementation, case)
+    return implementation.passes(grading.seed, f"{case.id}, judged", judged)
+
+
+def _is_accepted(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
+    stand_in = _StandIn(implementation)
+    try:
+        again(case, grading, stand_in, judges=True)
+    except Failure:
+        return False
+    finally:
+        stand_in.forget(grading)
+    return True
+
+
 def _passes(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
     """Whether an implementation does what a passing answer did, at a glance or operation by operation."""
     recording = case.evidence.recording
@@ -181,6 +203,29 @@ def number_of(exchange: Exchange) -> int:
     header = exchange.sent[0]
     number: int = header["handle"] if header["op"] == "build" else header["key"]
     return number >> RUN_BITS
+
+
+class _StandIn:
+    """An implementation in the place of the answer, whatever it does."""
+
+    def __init__(self, implementation: Local) -> None:
+        self._implementation = implementation
+        self._handles: list[int] = []
+
+    def submit(self, header: Header, tensors: Tensors) -> Any:
+        """Do one operation."""
+        if header["op"] == "build":
+            self._handles.append(header["handle"])
+        return self._implementation.reply(header, tensors)
+
+    def wait(self, asked: Any) -> Reply:
+        """Return what was done already."""
+        done: Reply = asked
+        return done
+
+    def forget(self, grading: Grading) -> None:
+        """Let go of the modules that were made for it."""
+        grading.reference.release(self._handles)
 
 
 class _Replay:
