@@ -37,6 +37,8 @@ MOST_IN_PART: Final = 40
 """So many failing cases, and as many derived from them, are looked at where each mistake explains a part of them."""
 LEAST_IN_PART: Final = 2
 """A mistake that shows by itself in one case only may be a coincidence."""
+MOST_UNEXPLAINED: Final = 1 / 3
+"""Where more of the cases are left, what fits in the others may be a coincidence of sizes."""
 MOST_TOGETHER: Final = 3
 APART: Final = ("contract", "cost", "device", "grad", "dtype")
 """Families whose own cases say nothing about the numbers of others: what fails in them is named by itself."""
@@ -214,6 +216,7 @@ class _Search:
         """Name those that do what the answer did in failing cases of their own, first the one that explains most."""
         written = [case for case in self._failing if case.family == case.case.family]
         left = (written or self._failing)[:MOST_IN_PART]
+        total = len(left)
         derived = [case for case in self._failing if case not in left][:MOST_IN_PART]
         explains = {m.id: {c.id for c in (*left, *derived) if reproduces(self._grading, run, c)} for m, run in hits}
         found: list[Diagnosis] = []
@@ -224,6 +227,8 @@ class _Search:
                 break
             found.append(_diagnosis(best[0], own[best[0].id]))
             left = [case for case in left if case not in own[best[0].id]]
+        if len(left) > MOST_UNEXPLAINED * total:
+            return []
         return found if len(found) == 1 else [replace(one, together=True) for one in found]
 
     def _nothing_against(self, run: MistakeRunner, cases: list[CaseOutcome]) -> bool:

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+import torch
+
 from grader.judge.contract import Grading
 from grader.judge.exchange.compare import agree
 from grader.judge.exchange.results import Exchange
@@ -19,12 +21,13 @@ from grader.judge.workers.pending import Reply
 from grader.sandbox.executor import RUN_BITS
 from grader.sandbox.observe import SIMULATED
 from grader.transport.operations import Payload, same_operation
-from grader.transport.wire import Unpacker
+from grader.transport.wire import Unpacker, tensors_in
 
 if TYPE_CHECKING:
     from grader.judge.runs.recording import Recording
 
 COMPARABLE: Final = frozenset(("value", "built", "error", "missing"))
+AS_FAR: Final = 0.3
 MOST_APART: Final = 2.5
 """One wasteful way to do a thing may cost so many times as much as another, written by somebody else."""
 
@@ -47,9 +50,12 @@ def is_comparable(case: CaseOutcome) -> bool:
 
 
 def reproduces(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
-    """Whether an implementation does, operation by operation, what the answer did in a case."""
+    """Whether an implementation does, operation by operation, what the answer did in a case.
+
+    What passes a case is not what an answer did that fails it, however near the numbers are.
+    """
     if not case.evidence.is_accepted_at_a_glance:
-        return _reproduces(grading, implementation, case)
+        return _reproduces(grading, implementation, case) and not _is_merely_near(grading, implementation, case)
     # It passed at a glance: whoever does what one such answer did does what all of them did.
     return implementation.passes(grading.seed, case.id, lambda: _passes(grading, implementation, case))
 
@@ -68,8 +74,17 @@ def agrees_with(grading: Grading, implementation: MistakeRunner, case: CaseOutco
 
     It does what the answer did there, or it passes there as well: what else the answer does does not matter to it.
     """
-    if reproduces(grading, implementation, case):
-        return True
+    return reproduces(grading, implementation, case) or _is_passed(grading, implementation, case)
+
+
+def _is_merely_near(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
+    if case.failure is None or case.is_read_off or case.variant.cost:
+        return False
+    at_a_glance = passes(grading, implementation, case)
+    return at_a_glance if at_a_glance is not None else _is_passed(grading, implementation, case)
+
+
+def _is_passed(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
     judged = partial(_is_accepted, grading, implementation, case)
     return implementation.passes(grading.seed, f"{case.id}, judged", judged)
 
@@ -105,8 +120,14 @@ def _reproduces(grading: Grading, implementation: MistakeRunner, case: CaseOutco
     recorded = [exchange for exchange in check.exchanges if exchange.settled]
     if case.variant.cost and (case.failure is None or case.failure.kind == "cost"):
         return _costs_as_much(grading, implementation, case, recorded)
-    responses = implementation.remembered(grading.seed, recorded, looked=check.looked)
-    return all(response.is_that_of(exchange) for exchange, response in zip(recorded, responses, strict=False))
+    at: Response | None = None
+    for exchange, at in zip(
+        recorded, implementation.remembered(grading.seed, recorded, looked=check.looked), strict=False
+    ):
+        if not at.is_that_of(exchange):
+            return False
+    by_value = case.failure is not None and case.failure.kind == "value"
+    return not (by_value and at is not None and at.is_blurred(recorded[-1]))
 
 
 class Response:
@@ -147,6 +168,23 @@ class Response:
             return False
         grads = self._grads
         return all(agree(grads[name], grad) for name, grad in recorded.grads.items() if name in grads)
+
+    def is_blurred(self, failing: Exchange) -> bool:
+        """Whether an error is so small that it cannot be told from this: they are as far apart as it is large."""
+        if failing.want is None or not agree(failing.value, failing.want):
+            return False
+        return _apart(self._value, failing.value) > AS_FAR * _apart(failing.value, failing.want)
+
+
+def _apart(first: Any, second: Any) -> float:
+    """Return how far two results of the same shapes are apart at most."""
+    pairs = zip(tensors_in(first), tensors_in(second), strict=False)
+    return max((_largest(one, two) for one, two in pairs if one.shape == two.shape), default=0.0)
+
+
+def _largest(one: torch.Tensor, two: torch.Tensor) -> float:
+    difference = (one.double() - two.double()).abs() if one.numel() else one.new_zeros(1, dtype=torch.float64)
+    return float(difference.nan_to_num(nan=0.0, posinf=0.0).max())
 
 
 class MistakeRunner(Local):

@@ -1,5 +1,5 @@
 # family: grad
-# mistake: none
+# mistake: detached
 import numpy as np
 import torch
 
