@@ -126,7 +126,15 @@ class Told(NamedTuple):
     lines: tuple[str, ...]
 
 
+AS_IT_IS = ANNOTATED.replace(
+    "        if mask is not None and mask.dim() == 3:\n            mask = mask.unsqueeze(1)\n", ""
+)
+"""The mask goes to the heads as it came: each mistake shows by itself in some cases, all three together in others."""
+
 EXPECTED = {
+    "as_it_is": Told(
+        "mha", AS_IT_IS, ("mask-over-heads", "fill-1e9-only", "assert-for-arguments"), ("masked_fill", "assert")
+    ),
     "annotated": Told("mha", ANNOTATED, ("fill-1e9-only", "assert-for-arguments"), ("-1e9",)),
     "dive": Told("valid-lens", DIVE, ("scores-overwritten",), ("X[~mask] = -1e6",)),
     "additive": Told("sdpa", ADDITIVE, ("only-output",), ("return output",)),
