@@ -195,7 +195,11 @@ class _Search:
             for mistake, run in self._singles
         ]
         hits = [(m, cases, run) for m, cases, run in hits if cases and self._nothing_against(run, self._plain)]
-        hits.sort(key=lambda hit: -len(hit[1]))
+        written, derived = self._in_order()
+        explains = {
+            m.id: {c.id for c in (*written, *derived) if reproduces(self._grading, run, c)} for m, _c, run in hits
+        }
+        hits.sort(key=lambda hit: (-len(hit[1]), -len(explains[hit[0].id])))
         for (first, here, _one), (second, there, _other) in combinations(hits, 2):
             if all(case in here or case in there for case in roots):
                 both = self._bank.together(first, second)
@@ -208,26 +212,34 @@ class _Search:
         found = found or self._three(likely[:MOST_LIKELY], roots)
         if found:
             return found
-        return self._in_part([(mistake, run) for mistake, _cases, run in hits]) or self._both(
-            self._without(likely, roots), roots
-        )
+        found = self._in_part(likely, written, explains)
+        if found:
+            return found
+        most = [hit for hit in hits[:1] if len(hit[1]) >= LEAST_IN_PART and 3 * len(hit[1]) >= 2 * len(roots)]
+        if most:
+            return [_diagnosis(mistake, cases) for mistake, cases, _run in most]
+        return self._both(self._without(likely, roots), roots)
 
-    def _in_part(self, hits: list[tuple[Mistake, MistakeRunner]]) -> list[Diagnosis]:
+    def _in_order(self) -> tuple[list[CaseOutcome], list[CaseOutcome]]:
+        """Return failing cases as they are written, and of those that are derived as many."""
+        written = [case for case in self._failing if case.family == case.case.family] or self._failing
+        derived = [case for case in self._failing if case not in written]
+        return written[:MOST_IN_PART], derived[:MOST_IN_PART]
+
+    def _in_part(
+        self, likely: list[Mistake], written: list[CaseOutcome], explains: dict[str, set[str]]
+    ) -> list[Diagnosis]:
         """Name those that do what the answer did in failing cases of their own, first the one that explains most."""
-        written = [case for case in self._failing if case.family == case.case.family]
-        left = (written or self._failing)[:MOST_IN_PART]
-        total = len(left)
-        derived = [case for case in self._failing if case not in left][:MOST_IN_PART]
-        explains = {m.id: {c.id for c in (*left, *derived) if reproduces(self._grading, run, c)} for m, run in hits}
         found: list[Diagnosis] = []
+        left = written
         while len(found) < MOST_TOGETHER:
-            own = {mistake.id: [case for case in left if case.id in explains[mistake.id]] for mistake, _run in hits}
-            best = max(hits, key=lambda hit: (len(own[hit[0].id]), len(explains[hit[0].id])), default=None)
-            if best is None or len(own[best[0].id]) < LEAST_IN_PART:
+            own = {mistake.id: [case for case in left if case.id in explains[mistake.id]] for mistake in likely}
+            best = max(likely, key=lambda one: (len(own[one.id]), len(explains[one.id])), default=None)
+            if best is None or len(own[best.id]) < LEAST_IN_PART:
                 break
-            found.append(_diagnosis(best[0], own[best[0].id]))
-            left = [case for case in left if case not in own[best[0].id]]
-        if len(left) > MOST_UNEXPLAINED * total:
+            found.append(_diagnosis(best, own[best.id]))
+            left = [case for case in left if case not in own[best.id]]
+        if len(left) > MOST_UNEXPLAINED * len(written):
             return []
         return found if len(found) == 1 else [replace(one, together=True) for one in found]
 

@@ -78,7 +78,7 @@ def agrees_with(grading: Grading, implementation: MistakeRunner, case: CaseOutco
 
 
 def _is_merely_near(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
-    if case.failure is None or case.is_read_off or case.variant.cost:
+    if case.failure is None or case.failure.kind != "value" or case.is_read_off:
         return False
     at_a_glance = passes(grading, implementation, case)
     return at_a_glance if at_a_glance is not None else _is_passed(grading, implementation, case)
