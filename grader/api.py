@@ -120,6 +120,7 @@ class Report(TypedDict):
     causes: list[Cause]
     mistakes: list[Mistake]
     facts: list[Fact]
+    unexplained: str
     families: dict[str, Count]
     printed: str
     seed: int | None

@@ -52,7 +52,9 @@ class Trial:
         known = self.known
         case = f"{known.family}/" if known.family else ""
         request = Request(known.kata, known.source, KATAS[known.kata].filename, case=case, seed=self.seed)
-        return session.grade(request, many=self.seed == SEED)
+        report = session.grade(request, many=self.seed == SEED)
+        assert report["unexplained"] == ""
+        return report
 
 
 def stub(_known: Known, report: Report) -> None:

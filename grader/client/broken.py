@@ -24,6 +24,7 @@ def error_report(request: Request, error: KataError) -> dict[str, Any]:
         "causes": [],
         "mistakes": [],
         "facts": [],
+        "unexplained": "",
         "spent": {},
         "families": {},
         "printed": "",

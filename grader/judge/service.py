@@ -20,10 +20,7 @@ from grader.catalog import FAMILIES, find
 from grader.errors import UsageError
 from grader.judge.contract import Grading
 from grader.judge.explain import report as reports
-from grader.judge.explain.causes import causes
-from grader.judge.explain.diagnose import diagnose
-from grader.judge.explain.facts import facts
-from grader.judge.explain.repro import script
+from grader.judge.explain.explanation import explained, told
 from grader.judge.failure import NOTHING_WRITTEN, text_of
 from grader.judge.progress import Client, Clock, Progress, Stale
 from grader.judge.runs.isolation import isolate
@@ -90,11 +87,7 @@ class Judge:
         except UsageError as error:
             self._client.tell({"event": "wrong-use", "message": error.message, "hint": error.hint})
         except BaseException as error:  # noqa: BLE001 - whatever it is, the client must hear of it
-            where = " < ".join(
-                f"{Path(f.filename).name}:{f.lineno}" for f in traceback.extract_tb(error.__traceback__)[-4:]
-            )
-            text = f"{type(error).__name__}: {error}".partition("\n")[0] + f" ({where})"
-            self._client.tell({"event": "failed", "message": text, "trace": traceback.format_exc()})
+            self._client.tell({"event": "failed", "message": told(error), "trace": traceback.format_exc()})
         finally:
             gc.enable()
 
@@ -180,9 +173,6 @@ def _document(
     shown = Path(request["filename"]).name
     if grading.answer.load_failure is not None:  # one message says it all
         outcomes = []
-    explained = request.get("explained", True)
-    named = diagnose(grading, outcomes, workbench.bank) if explained else []
-    why = causes(outcomes, named, request["source"]) if explained else []
     return {
         "schema": SCHEMA,
         "kata": grading.kata.id,
@@ -190,9 +180,7 @@ def _document(
         "verdict": reports.verdict(outcomes, total),
         "message": headline(grading, outcomes),
         "cases": [reports.case_document(case, request["source"], shown) for case in outcomes],
-        "causes": [cause.document(request["source"], shown, request["lang"]) for cause in why],
-        "mistakes": [diagnosis.document(request["lang"]) for diagnosis in named],
-        "facts": [] if named or not explained else [fact.document() for fact in facts(outcomes)],
+        **explained(request, grading, outcomes, workbench.bank),
         "families": reports.families(outcomes),
         "printed": grading.answer.load_printed,
         "seed": grading.seed,
@@ -200,7 +188,6 @@ def _document(
         "sandbox": grading.answer.layers,
         "sandbox_gaps": [in_words(gap) for gap in grading.answer.gaps],
         "device": request["device"] or "cpu",
-        "repro": script([cause.evidence for cause in why], outcomes, grading.kata.id, grading.seed, shown),
         "versions": reports.versions(),
     }
 

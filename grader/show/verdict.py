@@ -115,6 +115,9 @@ def _failed(console: Console, report: Report, *, own: bool, full: bool) -> None:
         for reason in skipped(report["cases"])[: None if full else MAX_REASONS]:
             indented(console, Text(reason, style=NOTE), 2, most=0 if full else 1)
         causes.show(console, report, full=full)
+        if report.get("unexplained"):
+            sentence = _("The search for the cause failed ({problem}); the verdict stands. Please report it.")
+            indented(console, Text(sentence.format(problem=clean(report["unexplained"])), style=NOTE), 2)
     _printed(console, report, MAX_PRINTED_LINES if full else MAX_PRINTED_BESIDE)
     _footer(console, report)
     if own:

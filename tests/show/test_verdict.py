@@ -152,6 +152,14 @@ def test_a_report_without_causes_shows_its_cases():
     assert "2 causes" in page
 
 
+def test_a_search_that_failed_is_told_and_its_cases_are_shown():
+    """The verdict stands, the cases are there, and nothing is hidden."""
+    document = report([LONG], causes=[], unexplained="RuntimeError: no way (match.py:3)")
+    page = " ".join(shown(document).split())
+    assert "three dimensional mask is per batch" in page
+    assert "The search for the cause failed (RuntimeError: no way (match.py:3)); the verdict stands." in page
+
+
 def test_a_file_that_does_not_load():
     """Without any case the message is the page."""
     output = shown(report([], message="mha.py:3: SyntaxError: '(' was never closed"))

@@ -1,0 +1,45 @@
+"""Why cases fail, as the part of a report that explains; what goes wrong in explaining costs no verdict."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+from typing import Any
+
+from grader.judge.contract import Grading
+from grader.judge.explain.causes import causes
+from grader.judge.explain.diagnose import Bank, diagnose
+from grader.judge.explain.facts import facts
+from grader.judge.explain.repro import script
+from grader.judge.runs.outcome import CaseOutcome
+
+NOTHING: dict[str, Any] = {"causes": [], "mistakes": [], "facts": [], "repro": "", "unexplained": ""}
+
+
+def explained(request: dict[str, Any], grading: Grading, outcomes: list[CaseOutcome], bank: Bank) -> dict[str, Any]:
+    """Return these fields of a report. Where the search itself fails only ``unexplained`` says something: how."""
+    try:
+        return _explained(request, grading, outcomes, bank)
+    except Exception as error:  # noqa: BLE001 - the verdict stands without its reasons, and the reader hears of it
+        return NOTHING | {"unexplained": told(error)}
+
+
+def _explained(request: dict[str, Any], grading: Grading, outcomes: list[CaseOutcome], bank: Bank) -> dict[str, Any]:
+    shown = Path(request["filename"]).name
+    wanted = request.get("explained", True)
+    named = diagnose(grading, outcomes, bank) if wanted else []
+    why = causes(outcomes, named, request["source"]) if wanted else []
+    return {
+        "causes": [cause.document(request["source"], shown, request["lang"]) for cause in why],
+        "mistakes": [diagnosis.document(request["lang"]) for diagnosis in named],
+        "facts": [] if named or not wanted else [fact.document() for fact in facts(outcomes)],
+        "repro": script([cause.evidence for cause in why], outcomes, grading.kata.id, grading.seed, shown),
+        "unexplained": "",
+    }
+
+
+def told(error: BaseException) -> str:
+    """Return an error of our own in one line, with its way through the code."""
+    steps = traceback.extract_tb(error.__traceback__)[-4:]
+    where = " < ".join(f"{Path(step.filename).name}:{step.lineno}" for step in steps)
+    return f"{type(error).__name__}: {error}".partition("\n")[0] + f" ({where})"
