@@ -88,7 +88,7 @@ class Engine:
         "kata eval samples.jsonl -o results.jsonl --k 1,5",
         "kata eval samples.jsonl -o results.jsonl --resume",
         "kata eval samples.jsonl -o results-3.jsonl --shard 3/16 --seed 7",
-        "kata eval samples.jsonl -o results.jsonl --engine ray --address 10.0.0.1:6379",
+        "kata eval samples.jsonl -o out.jsonl --engine ray --address 10.0.0.1:6379",
         "kata eval --summary results-*.jsonl --k 1,5",
     ),
 )
