@@ -36,7 +36,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every", action="store_true", help="grade all that today's share leaves for another day")
 
 
-SHARES = 16
+SHARES = 24
 """Of the tests marked `one_of_many`, each day has another one in so many."""
 SHARE = "KATA_TESTS_SHARE"
 

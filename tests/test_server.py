@@ -90,6 +90,7 @@ def test_stopping_ends_everything(tool) -> None:
     assert list(Path(tool.scratch).glob("kata-*/*.socket")) == []
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_server_that_is_dead_or_stuck_is_in_nobodys_way(tool, number: int, monkeypatch) -> None:
     """The next grading does without it."""

@@ -44,6 +44,7 @@ def graded(session: Session, source: str, *, together: bool) -> dict[str, dict]:
     return {case["id"]: case for case in cases if case["outcome"] != "skipped"}
 
 
+@pytest.mark.one_of_many
 @pytest.mark.parametrize("name", SOURCES)
 def test_what_one_call_does_to_the_others(session: Session, name: str) -> None:
     """A call that ends the process, hangs or cannot be answered costs its own case only."""

@@ -192,6 +192,7 @@ def report(cases: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
         "causes": [],
         "mistakes": [],
         "facts": [],
+        "unexplained": "",
         "families": families,
         "printed": "",
         "seed": 17,

@@ -40,6 +40,8 @@ class CaseOutcome:
     """What it rests on."""
     needs: LevelSet | None = None
     """The smallest set of the levels of its variant at which it fails; None where nobody has looked."""
+    _until: int = 0
+    """So many operations had been judged when it failed."""
     is_read_off: bool = False
     """Whether it was read off the run of another variant, which shows what was printed and how long it took."""
 
@@ -80,11 +82,15 @@ class CaseOutcome:
         """Note a failure, if there is one."""
         if failure is not None:
             self.failure, self.outcome, self.skipped = failure, failure.outcome, None
+            check = self.evidence.check
+            self._until = sum(exchange.settled for exchange in check.exchanges) if check is not None else 0
 
     @property
     def printed(self) -> str:
-        """What the answer printed during the case."""
-        return "" if self.is_read_off else "".join(operation.printed for operation in self.evidence.asked())
+        """What the answer printed during the case: up to its failure, not in what was asked ahead behind that."""
+        asked = self.evidence.asked()
+        until = self._until if self.outcome == "failed" and self._until else len(asked)
+        return "" if self.is_read_off else "".join(operation.printed for operation in asked[:until])
 
     @property
     def seconds(self) -> float:
