@@ -213,6 +213,6 @@ def test_other_sizes(check, rng):
 @pytest.mark.parametrize("scale", [0.5, 1.0])
 def test_the_same_object(check, rng, scale):
     """One tensor in several places is that tensor in each of them."""
-    x = scale + places(rng, 5)
+    x = scale + places(rng, 5).abs()  # no mean is near 0, where half precision has nothing to hold on to
     check["nadaraya_watson"](x, x, x)
     check["NWKernelRegression"]()(x, x, x)
