@@ -38,7 +38,8 @@ def test_by_hand(check):
 
 def test_two_queries_three_keys(check, rng):
     """The smallest call in which all sizes differ."""
-    check(*tensors(rng, n=2, m=3, d_k=4, d_v=1))
+    q, k, v = tensors(rng, n=2, m=3, d_k=4, d_v=1)
+    check(q, k, v + 2.0)  # two means may come near nought, where half precision has few digits
 
 
 def test_a_batch(check, rng):
