@@ -19,6 +19,7 @@ TRACKS: dict[int, dict[str, str]] = {
     3: {"en": "Positions", "zh": "位置编码"},
     4: {"en": "Blocks", "zh": "模块"},
     5: {"en": "Inference", "zh": "推理"},
+    6: {"en": "Training", "zh": "训练"},
 }
 FAMILIES = ("core", "mask", "dtype", "grad", "device", "contract", "cost")
 CALL_SECONDS = 10.0

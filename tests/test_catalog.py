@@ -64,12 +64,13 @@ def test_a_kata_is_read(root):
 
 def test_the_course_is_in_order(root):
     """Track, then order, then name; a folder without kata.toml is none."""
+    write(root, "last", track="6")
     write(root, "late", track="5")
     write(root, "b", order="10")
     write(root, "a", order="10")
     write(root, "early", track="1", order="99")
     (root / "katas" / "__pycache__").mkdir()
-    assert list(catalog.katas()) == ["early", "a", "b", "late"]
+    assert list(catalog.katas()) == ["early", "a", "b", "late", "last"]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_the_course_is_in_order(root):
         ("minutes", None, "is missing"),
         ("minutes", '"25"', "must be a whole number from 1"),
         ("minutes", "2.5", "must be a whole number"),
-        ("track", "6", "from 1 to 5"),
+        ("track", "7", "from 1 to 6"),
         ("difficulty", "true", "must be a whole number"),
         ("entry", "[]", "must not be empty"),
         ("entry", '["not a name"]', "'not a name' is not a Python name"),
