@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from grader.catalog import FAMILIES, TRACKS, Kata
 from grader.client.session import Request, Session
-from grader.dev import files, new
+from grader.dev import ONE_AT_A_TIME, files, new
 from grader.dev.answers import Known, known_answers
 from grader.judge.failure import NOTHING_WRITTEN
 
@@ -78,7 +78,8 @@ def check(
     score.problems += new.left_to_do(kata)
     if score.problems:
         return score
-    score.problems += [*files.problems(kata), *byhand.problems(kata), *shapes.problems(kata)]
+    with ONE_AT_A_TIME:
+        score.problems += [*files.problems(kata), *byhand.problems(kata), *shapes.problems(kata)]
     grade(kata, session, seeds, on_step, each, score)
     return score
 
@@ -93,7 +94,8 @@ def grade(
 ) -> None:
     """Grade the known answers of a kata, as ``check`` says, and take the outcomes."""
     often_graded = each or ("reference",)
-    known = list(known_answers(kata))
+    with ONE_AT_A_TIME:
+        known = list(known_answers(kata))
     once: list[tuple[Known, int | None]] = [(one, None) for one in known if not each and one.kind not in often_graded]
     often = [(one, seed) for seed in seeds for one in known if one.kind in often_graded]
     for one, seed in (*once, *often):

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import shutil
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from grader import catalog
+from grader.catalog import Kata
 from grader.client.session import Request
-from grader.dev import files
+from grader.dev import byhand, files, shapes
 from grader.dev.answers import known_answers
-from grader.dev.check import Score, grade
+from grader.dev.check import Score, check, grade
 
 KATA = catalog.find("valid-lens")
 
@@ -72,3 +77,26 @@ def test_ids_of_questions(tmp_path: Path) -> None:
         "talk.zh.md has other ids than talk.md",
         "talk.md: a has no answer",
     ]
+
+
+def test_katas_are_rehearsed_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads share torch's random numbers: the dropout of one kata would change under the hands of another."""
+    at_work: list[int] = []
+    most: list[int] = []
+
+    def problems(kata: Kata) -> list[str]:
+        at_work.append(1)
+        most.append(len(at_work))
+        time.sleep(0.05)
+        at_work.pop()
+        return [f"{kata.id}: something"]
+
+    for module in (files, byhand, shapes):
+        monkeypatch.setattr(module, "problems", problems)
+    threads = [threading.Thread(target=check, args=(KATA, AcceptsAll(), [3], str, ["reference"])) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(most) == 9
+    assert set(most) == {1}

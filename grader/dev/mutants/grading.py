@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import threading
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from typing import Any, Final, Literal
 from grader import catalog
 from grader.catalog import Kata
 from grader.client.session import Request, Session
+from grader.dev import ONE_AT_A_TIME
 from grader.dev.answers import known_answers
 from grader.dev.mutants import general, second_paths
 from grader.dev.mutants.second_paths import Level
@@ -23,8 +23,6 @@ from grader.errors import BadKataFile
 
 Kind = Literal["second-path", "general"]
 SEED: Final = 2017
-_ONE_AT_A_TIME: Final = threading.Lock()
-"""What is surveyed tells it to one module, and Python's own parser loses count among threads."""
 FIRST_LOOK: Final = {"place": "device/", "caller": "device/", "precision": "dtype/", "identity": "dtype/"}
 """Where a second path shows first, by the beginning of its factor; in derived runs of `grad` where nothing says so."""
 WORDS: Final = ("kata", "second paths rejected", "listed with a reason", "largest sizes in the cases")
@@ -164,7 +162,7 @@ def grade(
     known, _own = listed()
     mutants: list[Mutant] = []
     if "second-path" in kinds:
-        with _ONE_AT_A_TIME:
+        with ONE_AT_A_TIME:
             targets = second_paths.targets_of(kata)
             tally.largest = second_paths.largest(targets)
             paths, control = second_path_mutants(kata, targets)
@@ -173,7 +171,7 @@ def grade(
             tally.problems.append(f"looking for levels is refused: {_first(report)}")
         mutants += sampled((one for one in paths if only in one.name), sample, seed)
     if "general" in kinds:
-        with _ONE_AT_A_TIME:
+        with ONE_AT_A_TIME:
             mutants += sampled((one for one in general_mutants(kata) if only in one.name), sample, seed)
     for mutant in mutants:
         on_step(mutant.name)
