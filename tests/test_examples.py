@@ -28,6 +28,28 @@ assert log.status == "success", log.error.message
 values = [sample.scores["passes"].value for sample in log.samples]
 assert values == [1, 0, 0], values
 """
+CANNED_TRACES = """
+import asyncio
+import verifiers.v1 as vf
+from verifiers.v1.types import AssistantMessage
+from grader import catalog
+from verifiers_katas import Katas, Options
+
+async def main():
+    (task,) = Katas(Options(katas="masked-softmax"))
+    right = catalog.find("masked-softmax").reference()
+    values = []
+    for text in [right, right.replace("scores", "-scores"), "def masked_softmax(:"]:
+        said = vf.MessageNode(message=AssistantMessage(content=f"Here:\\n```python\\n{text}```"), sampled=True)
+        agent = vf.AgentInfo(config=vf.AgentConfig())
+        trace = vf.Trace(task=vf.TraceTask(type="WriteKata", data=task.data), agent=agent, nodes=[said])
+        await task.score(trace)
+        values.append(trace.reward)
+    assert values == [1, 0, 0], values
+    assert await task.validate(None)
+
+asyncio.run(main())
+"""
 
 
 def test_they_compile() -> None:
@@ -43,7 +65,20 @@ def test_they_compile() -> None:
 @pytest.mark.skipif(importlib.util.find_spec("inspect_ai") is None, reason="inspect-ai is not installed")
 def test_inspect_scores_a_canned_model(tmp_path: Path, neutral_environment: dict[str, str]) -> None:
     """A right answer, a wrong one and one that does not load have the scores 1, 0 and 0."""
-    environment = neutral_environment | {"PYTHONPATH": f"{EXAMPLES}:{EXAMPLES.parent.parent}"}
-    command = [sys.executable, "-c", CANNED, tmp_path]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    runs(CANNED, tmp_path, neutral_environment)
+
+
+@pytest.mark.grades
+@pytest.mark.timeout(300)
+@pytest.mark.skipif(importlib.util.find_spec("verifiers") is None, reason="verifiers is not installed")
+def test_verifiers_rewards_a_canned_model(tmp_path: Path, neutral_environment: dict[str, str]) -> None:
+    """The same three answers have the rewards 1, 0 and 0, and the model answer is valid."""
+    runs(CANNED_TRACES, tmp_path, neutral_environment)
+
+
+def runs(program: str, folder: Path, environment: dict[str, str]) -> None:
+    """Run a program beside the examples."""
+    environment = environment | {"PYTHONPATH": f"{EXAMPLES}:{EXAMPLES.parent.parent}"}
+    command = [sys.executable, "-c", program, folder]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
