@@ -42,8 +42,8 @@ class Row:
 def measured(clone: Path | None = None) -> list[Row]:
     """Measure everything. Raises UsageError outside a clone with what its developers install."""
     root = clone or catalog.content_root()
-    package = root / PACKAGE
-    if not (root / "pyproject.toml").is_file() or not (root / "tests" / "answers").is_dir():
+    package, answers = root / PACKAGE, root / "tests" / "answers"
+    if not (root / "pyproject.toml").is_file() or not answers.is_dir():
         raise UsageError(
             "The house is measured in a clone, from its sources and its tests.",
             hint="Clone the repository and call `make house` there.",
@@ -59,7 +59,7 @@ def measured(clone: Path | None = None) -> list[Row]:
         Row("classes", "classes to know to follow a warm `kata grade`", len(road), 40, tuple(road)),
         Row("check", "ways in which `Check` lives", len(lives), 2, tuple(lives)),
         Row("lines", "lines of grader/ without catalogues", sum(n for _path, n in lengths(package)), 17_000),
-        Row("answers", "lines of tests/answers", sum(n for _path, n in lengths(root / "tests" / "answers")), 16_000),
+        Row("answers", "lines of tests/answers", sum(n for _path, n in lengths(answers, "*.py", "*.diff")), 16_000),
         Row("long", f"files of grader/ above {MOST_LINES} lines", len(long), 0, tuple(long)),
         Row("repeated", "mistakes that repeat the texts of another one", len(repeated), 0, tuple(repeated)),
     ]
@@ -111,10 +111,11 @@ def arrows(root: Path) -> tuple[list[str], list[str]]:
 # --- lines
 
 
-def lengths(folder: Path) -> Iterator[tuple[Path, int]]:
-    """Yield the files of Python below a folder with their lines."""
-    for path in sorted(folder.rglob("*.py")):
-        yield path, len(path.read_text(encoding="utf-8").splitlines())
+def lengths(folder: Path, *kinds: str) -> Iterator[tuple[Path, int]]:
+    """Yield the files of some kinds below a folder with their lines, of Python where none is named."""
+    for kind in kinds or ("*.py",):
+        for path in sorted(folder.rglob(kind)):
+            yield path, len(path.read_text(encoding="utf-8").splitlines())
 
 
 # --- the check
