@@ -81,12 +81,8 @@ def start_command(app: App, *, kata: str, edit: bool, debug: bool, bugs: int | N
         click.edit(filename=str(app.workspace.path(Target(chosen.id, debug).name)))
 
 
-def begin(app: App, chosen: catalog.Kata, screen: "Console") -> None:
-    """Write the file of a kata, make it the current one, show the task."""
-    from grader.show.console import heading, markdown, next_step, say  # noqa: PLC0415 - rich is for people
-
-    brief = chosen.brief(app.lang)
-    path = app.workspace.path(chosen.id)
+def begun(app: App, chosen: catalog.Kata) -> bool:
+    """Write the file of a kata and make it the current one; tell whether it was written, or there already."""
     written = app.workspace.start(chosen.id, app.beginning(chosen))
     app.ask(
         lambda history: history.begin(chosen.id, anew=written),
@@ -94,6 +90,16 @@ def begin(app: App, chosen: catalog.Kata, screen: "Console") -> None:
         _("{kata} could not be made the current kata; name it in each command.").format(kata=chosen.id),
     )
     app.remember_workspace()
+    return written
+
+
+def begin(app: App, chosen: catalog.Kata, screen: "Console") -> None:
+    """Write the file of a kata, make it the current one, show the task."""
+    from grader.show.console import heading, markdown, next_step, say  # noqa: PLC0415 - rich is for people
+
+    brief = chosen.brief(app.lang)
+    path = app.workspace.path(chosen.id)
+    written = begun(app, chosen)
     heading(screen, chosen.id)
     markdown(screen, brief)
     screen.print()

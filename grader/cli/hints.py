@@ -1,5 +1,6 @@
 """Help with a kata: hint, solution."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -40,20 +41,45 @@ def hint_command(app: App, kata: str | None, debug: bool) -> None:
     show_hint(app, target, console())
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A hint that was taken."""
+
+    said: str
+    """Why this one, or that there is no more; empty where there is nothing to say."""
+    rungs: tuple[tuple[str, str], ...]
+    """Heading and Markdown: of the hint, or of all where none is left."""
+    number: int
+    count: int
+    another: bool
+    """Whether there is one after it."""
+
+
 def show_hint(app: App, target: Target, screen: "Console") -> bool:
     """Take the next hint and show it; tell whether there is one after it. Raises MockRuns."""
-    refuse(app, target.kata)
-    from grader.show.console import heading  # noqa: PLC0415 - rich is for people
+    given = take_hint(app, target)
+    from grader.show.console import heading, markdown, next_step, say  # noqa: PLC0415 - rich is for people
 
-    chosen = catalog.find(target.kata)
     heading(screen, target.typed)
-    return _debug_hint(app, chosen, screen) if target.debug else _hint(app, target, screen)
+    if given.said:
+        say(screen, given.said)
+        if not target.debug:
+            screen.print()
+    for title, text in given.rungs:
+        markdown(screen, f"## {title}\n\n{text}")
+        screen.print()
+    next_step(screen, _then(target, given))
+    return given.another
 
 
-def _hint(app: App, target: Target, screen: "Console") -> bool:
-    from grader.show.console import markdown, next_step, say  # noqa: PLC0415 - rich is for people
-
+def take_hint(app: App, target: Target) -> Given:
+    """Take the next hint, which is noted in the history. Raises MockRuns, and NoDebugRound."""
+    refuse(app, target.kata)
     chosen = catalog.find(target.kata)
+    return _debug_hint(app, chosen) if target.debug else _hint(app, target, chosen)
+
+
+def _hint(app: App, target: Target, chosen: catalog.Kata) -> Given:
     rungs = chosen.hints(app.lang)
     fitting, title = app.ask(lambda history: _fitting(history, target.name), (0, ""), "")
     order = [rung for rung in (fitting, *range(1, len(rungs) + 1)) if 0 < rung <= len(rungs)]
@@ -64,23 +90,14 @@ def _hint(app: App, target: Target, screen: "Console") -> bool:
         _("The hint could not be noted, so the next call shows the same one."),
     )
     taken = app.ask(lambda history: history.hints_taken(target.name), {number or 1}, "")
+    said = ""
     if number is None:
         sentence = _("These are all {count} hints for {kata}; there is none left.")
-        say(screen, sentence.format(count=len(rungs), kata=target.typed))
-        screen.print()
+        said = sentence.format(count=len(rungs), kata=target.typed)
     elif number == fitting:
-        say(screen, _("Chosen because of your last grading: {title}.").format(title=clean(title)))
-        screen.print()
-    for heading, text in rungs if number is None else rungs[number - 1 : number]:
-        markdown(screen, f"## {heading}\n\n{text}")
-        screen.print()
-    another = bool(set(order) - taken)
-    if not another:
-        next_step(screen, _("`kata solution {kata} --give-up` shows the solution.").format(kata=target.typed))
-    else:
-        sentence = _("hint {number} of {count}; `kata hint {kata}` shows the next one.")
-        next_step(screen, sentence.format(number=number, count=len(rungs), kata=target.typed))
-    return another
+        said = _("Chosen because of your last grading: {title}.").format(title=clean(title))
+    shown_now = rungs if number is None else rungs[number - 1 : number]
+    return Given(said, tuple(shown_now), number or len(rungs), len(rungs), bool(set(order) - taken))
 
 
 def _fitting(history: History, name: str) -> tuple[int, str]:
@@ -93,22 +110,25 @@ def _fitting(history: History, name: str) -> tuple[int, str]:
     return (mistakes[0].get("hint", 0), mistakes[0]["title"]) if mistakes else (0, "")
 
 
-def _debug_hint(app: App, chosen: catalog.Kata, screen: "Console") -> bool:
+def _debug_hint(app: App, chosen: catalog.Kata) -> Given:
     from grader.cli import debugging  # noqa: PLC0415 - only debug rounds need the banks
-    from grader.show.console import markdown, next_step, say  # noqa: PLC0415 - rich is for people
 
     hint = debugging.hint(app, chosen)
-    if hint:
-        markdown(screen, f"## {hint.heading}\n\n{hint.text}")
-        screen.print()
-    else:
-        say(screen, _("These were all hints for what is still planted."))
-    if hint and hint.another:
-        next_step(screen, _("`kata hint {kata} --debug` shows the next one.").format(kata=chosen.id))
-    else:
-        sentence = _("`kata solution {kata} --debug --give-up` shows what was planted.")
-        next_step(screen, sentence.format(kata=chosen.id))
-    return hint is not None and hint.another
+    if hint is None:
+        return Given(_("These were all hints for what is still planted."), (), 0, 0, another=False)
+    return Given("", ((hint.heading, hint.text),), 0, 0, another=hint.another)
+
+
+def _then(target: Target, given: Given) -> str:
+    """Return what to type next."""
+    if target.debug and given.another:
+        return _("`kata hint {kata} --debug` shows the next one.").format(kata=target.kata)
+    if target.debug:
+        return _("`kata solution {kata} --debug --give-up` shows what was planted.").format(kata=target.kata)
+    if given.another:
+        sentence = _("hint {number} of {count}; `kata hint {kata}` shows the next one.")
+        return sentence.format(number=given.number, count=given.count, kata=target.typed)
+    return _("`kata solution {kata} --give-up` shows the solution.").format(kata=target.typed)
 
 
 @click.command(
@@ -132,7 +152,7 @@ def solution_command(app: App, kata: str | None, *, give_up: bool, diff: bool, d
         return
     from grader.show.console import console, difference, heading, python, say  # noqa: PLC0415 - rich is for people
 
-    passed = _is_passed(app, target)
+    passed = is_passed(app, target)
     if not passed and not give_up:
         raise NotPassedYet(target.typed)
     answer = _comparable(app, target) if diff else ""
@@ -154,7 +174,7 @@ def solution_command(app: App, kata: str | None, *, give_up: bool, diff: bool, d
     python(screen, chosen.reference(app.lang))
 
 
-def _is_passed(app: App, target: Target) -> bool:
+def is_passed(app: App, target: Target) -> bool:
     """Tell whether a kata was passed; of what is written again, whether it was this time."""
     if target.kind:
         return not app.ask(lambda history: history.under_way(target.name), True, "")

@@ -2,6 +2,7 @@
 
 import select
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -85,14 +86,8 @@ def mock_command(
     if mock is None:
         if submit or end:
             raise UsageError(_("No mock interview runs."), _("`kata mock` begins one."))
-        passed = standing(app).passed
         wanted = [catalog.find(app.kata_id(name)).id for name in katas]
-        drawn_with = datetime.now(UTC).microsecond % FIRST_SEEDS if seed is None else seed
-        plan = drawn(
-            wanted, passed, minutes=minutes, debug=debug, stages=stages, feedback=told or "none", seed=drawn_with
-        )
-        app.history.begin_mock(plan.document())
-        mock = present(app)
+        mock = agreed(app, wanted, minutes=minutes, debug=debug, stages=stages, told=told, seed=seed)
     elif asked:
         raise UsageError(
             _("A mock interview runs already."), _("`kata mock` goes on with it, `kata mock --end` ends it.")
@@ -105,6 +100,24 @@ def mock_command(
         context.exit(INTERRUPTED)
 
 
+def agreed(
+    app: App,
+    wanted: Sequence[str],
+    *,
+    minutes: int | None = None,
+    debug: bool = False,
+    stages: int = STAGES,
+    told: str | None = None,
+    seed: int | None = None,
+) -> Mock:
+    """Begin a mock interview on these katas, or on what is drawn."""
+    seed = datetime.now(UTC).microsecond % FIRST_SEEDS if seed is None else seed
+    passed = standing(app).passed
+    plan = drawn(wanted, passed, minutes=minutes, debug=debug, stages=stages, feedback=told or "none", seed=seed)
+    app.history.begin_mock(plan.document())
+    return present(app)
+
+
 def _go_on(app: App, mock: Mock, *, submit: bool, end: bool) -> None:
     from grader.show.console import console  # noqa: PLC0415 - rich is for people
 
@@ -115,7 +128,7 @@ def _go_on(app: App, mock: Mock, *, submit: bool, end: bool) -> None:
     live = sys.stdin.isatty() and sys.stdout.isatty()
     while not end and mock.stage is not None:
         if not mock.is_begun:
-            _begin(app, mock)
+            write_stage(app, mock)
             mock = present(app)
         _show(app, mock, screen, live=live)
         if not live:
@@ -129,22 +142,28 @@ def _go_on(app: App, mock: Mock, *, submit: bool, end: bool) -> None:
 
 
 def _submitted(app: App, mock: Mock, screen: "Console") -> Mock:
-    """Hand in the present stage."""
+    """Hand in the present stage, and say so."""
     from grader.show.console import say  # noqa: PLC0415 - rich is for people
 
+    mock, said = submitted(app, mock)
+    if said:
+        say(screen, said)
+    return mock
+
+
+def submitted(app: App, mock: Mock) -> tuple[Mock, str]:
+    """Hand in the present stage; return the interview as it is then, and what to say where this handed it in."""
     stage = mock.stage
     if stage is None or not mock.is_begun:
-        return mock
+        return mock, ""
     mock = settled(app, mock)
     source = app.answer(stage.name)
     first = app.history.mock_step(mock.number, SUBMITTED, mock.at, text=(digest(encoded(source)), source))
-    if first:
-        sentence = _("{kata} is handed in, {clock}.")
-        say(screen, sentence.format(kata=stage.kata, clock=minutes_left(mock)))
-    return present(app)
+    sentence = _("{kata} is handed in, {clock}.").format(kata=stage.kata, clock=minutes_left(mock))
+    return present(app), sentence if first else ""
 
 
-def _begin(app: App, mock: Mock) -> None:
+def write_stage(app: App, mock: Mock) -> None:
     """Write the file of the present stage."""
     stage = mock.stage
     assert stage is not None

@@ -2,8 +2,10 @@
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +17,7 @@ from grader.cli.mocking import graded_stage
 from grader.errors import StateError, UsageError
 from grader.language import _
 from grader.practice.mock import ASKED, BEGUN, QUESTIONS, SUBMITTED, ZERO, Mock, Stage, score_card
+from grader.practice.questions import Asked, questions
 from grader.text import shown
 from grader.workspace import digest, encoded
 
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
 
     from grader.client.session import Session
     from grader.records import MockStep
+
+
+Show = Callable[[dict[str, Any], str], None]
 
 
 def present(app: App) -> Mock:
@@ -54,41 +60,71 @@ def _at_zero(app: App, mock: Mock, stage: Stage) -> str | bytes | None:
     return kept[-1].path.read_bytes() if kept else None
 
 
+@dataclass(frozen=True, slots=True)
+class Concluded:
+    """What a mock interview came to."""
+
+    card: dict[str, Any]
+    page: str
+    """The score card as Markdown."""
+    written: Path
+
+
 def finish(app: App, mock: Mock, screen: "Console") -> None:
     """Ask, grade, show the whole diagnosis and the score card."""
-    from grader.show.console import heading  # noqa: PLC0415 - rich is for people
+    from grader.show.console import heading, markdown, say  # noqa: PLC0415 - rich is for people
+    from grader.show.verdict import verdict  # noqa: PLC0415
 
     mock = settled(app, mock)
     heading(screen, _("The interview is over. Three questions, then the results."))
     _questions(app, mock)
-    mock = present(app)
+
+    def show(report: dict[str, Any], _source: str) -> None:
+        verdict(screen, report, whole=True, then="", own=True)
+        screen.print()
+
+    concluded = conclude(app, show)
+    if concluded:
+        markdown(screen, concluded.page)
+        path = shown(concluded.written)
+        say(screen, _("The score card is {path}, and as JSON beside it.").format(path=path))
+
+
+def conclude(app: App, show: Show) -> Concluded | None:
+    """Grade what was handed in, and write the score card; None where another terminal did that meanwhile.
+
+    ``show`` is given the report of each stage, and the text that it is about.
+    """
+    mock = settled(app, present(app))
     ended = datetime.now(UTC)
-    results = _graded(app, mock, screen, ended)
+    results = _graded(app, mock, show, ended)
     ratings = [(step.detail["card"], step.detail["rating"]) for step in mock.steps if step.kind == ASKED]
     card = score_card(mock, results, ratings, ended)
     before = [row.card for row in app.history.mocks() if row.card and row.number < mock.number]
     if not app.history.end_mock(mock.number, card):
-        return
-    from grader.show.console import markdown, say  # noqa: PLC0415
+        return None
     from grader.show.mock import card_page  # noqa: PLC0415 - rich is for people
 
     page = card_page(card, before)
-    markdown(screen, page)
     stem = app.workspace.folder / "mocks" / f"mock-{mock.number}-{mock.began.astimezone():%Y-%m-%d}"
     written = [
         app.workspace.write_page(stem.with_suffix(suffix), text)
         for suffix, text in ((".md", page), (".json", json.dumps(card, indent=2, ensure_ascii=False) + "\n"))
     ]
-    say(screen, _("The score card is {path}, and as JSON beside it.").format(path=shown(written[0])))
+    return Concluded(card, page, written[0])
+
+
+def questions_of(app: App, mock: Mock) -> list[Asked]:
+    """Return the three questions about what was asked: the same ones whenever somebody looks."""
+    known = [one for one in questions(app.lang) if one.kata in mock.katas()]
+    return random.Random(mock.plan.seed).sample(known, min(QUESTIONS, len(known)))  # noqa: S311 - a draw, no secret
 
 
 def _questions(app: App, mock: Mock) -> None:
     """Ask three questions about what was asked; each is stored with its rating at once."""
     from grader.cli.talk import ask  # noqa: PLC0415
-    from grader.practice.questions import questions  # noqa: PLC0415
 
-    known = [one for one in questions(app.lang) if one.kata in mock.katas()]
-    chosen = random.Random(mock.plan.seed).sample(known, min(QUESTIONS, len(known)))  # noqa: S311 - a draw, no secret
+    chosen = questions_of(app, mock)
     for number, one in enumerate(chosen):
         if mock.step(ASKED, number):
             continue
@@ -98,19 +134,19 @@ def _questions(app: App, mock: Mock) -> None:
         app.history.mock_step(mock.number, ASKED, number, card=one.id, rating=rated[0][1])
 
 
-def _graded(app: App, mock: Mock, screen: "Console", ended: datetime) -> list[dict[str, Any]]:
+def _graded(app: App, mock: Mock, show: Show, ended: datetime) -> list[dict[str, Any]]:
     """Grade each stage as it was in time, and what came in overtime; return a row for each."""
     from grader.client import session  # noqa: PLC0415 - after what needs none
 
     rows = []
     with session.open(stays=True) as grader:
         for number, stage in enumerate(mock.plan.stages):
-            rows.append(_row(app, grader, mock, number, stage, screen, ended))
+            rows.append(_row(app, grader, mock, number, stage, show, ended))
     return rows
 
 
 def _row(
-    app: App, grader: "Session", mock: Mock, number: int, stage: Stage, screen: "Console", ended: datetime
+    app: App, grader: "Session", mock: Mock, number: int, stage: Stage, show: Show, ended: datetime
 ) -> dict[str, Any]:
     """Grade what a stage held in time, and where that does not pass what came in overtime."""
     begun, handed_in = mock.step(BEGUN, number), mock.step(SUBMITTED, number)
@@ -133,7 +169,7 @@ def _row(
     if found is None:
         return row
     in_time, report, source = found
-    return {**row, "in_time": in_time, **_told(app, stage, report, screen, source)}
+    return {**row, "in_time": in_time, **_told(app, stage, report, show, source)}
 
 
 def _text(app: App, stage: Stage, step: "MockStep | None") -> str:
@@ -144,12 +180,9 @@ def _text(app: App, stage: Stage, step: "MockStep | None") -> str:
     return encoded(app.history.source(step.digest or "")).decode("utf-8", "replace")
 
 
-def _told(app: App, stage: Stage, report: dict[str, Any], screen: "Console", source: str) -> dict[str, Any]:
+def _told(app: App, stage: Stage, report: dict[str, Any], show: Show, source: str) -> dict[str, Any]:
     """Show the whole diagnosis of a stage, record it, and return what the score card says of it."""
-    from grader.show.verdict import verdict  # noqa: PLC0415 - rich is for people
-
-    verdict(screen, report, whole=True, then="", own=True)
-    screen.print()
+    show(report, source)
     record(app, stage.name, source, report, whole=True)
     cases = [case for case in report["cases"] if case["outcome"] != "skipped"]
     failing = sorted({case["family"] for case in cases if case["outcome"] != "passed"})

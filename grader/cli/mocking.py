@@ -1,5 +1,6 @@
 """What a mock interview tells of a file while it runs: as much as was agreed."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from grader.cli.attempt import graded, keep, page
@@ -32,19 +33,24 @@ def grade_in_mock(app: App, target: Target, *, plain: bool) -> dict[str, Any] | 
     return feedback(app, mock, console())
 
 
-def feedback(app: App, mock: Mock, screen: "Console") -> dict[str, Any]:
-    """Keep the file of the present stage, and tell of it what was agreed. Returns the report, empty where none is."""
-    from grader.show.console import next_step, say  # noqa: PLC0415 - rich is for people
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a mock interview tells of a file while it runs."""
 
+    report: dict[str, Any]
+    """Empty where nothing was graded."""
+    said: str
+    """In words; empty where the whole report is told."""
+
+
+def told_of(app: App, mock: Mock, source: str) -> Told:
+    """Keep the file of the present stage, and return what was agreed to tell of it."""
     stage = mock.stage
     assert stage is not None
-    source = app.answer(stage.name)
     keep(app, stage.name, source)
     if mock.plan.feedback == "none":
-        path = shown(app.workspace.path(stage.name))
-        say(screen, _("{path} is kept. It is graded when the interview is over.").format(path=path))
-        next_step(screen, _("`kata mock --submit` hands it in."))
-        return {}
+        path = shown(app.any_workspace.path(stage.name))
+        return Told({}, _("{path} is kept. It is graded when the interview is over.").format(path=path))
     from grader.client import session  # noqa: PLC0415 - only where somebody is told
 
     with session.open(stays=True) as grader:
@@ -58,11 +64,25 @@ def feedback(app: App, mock: Mock, screen: "Console") -> dict[str, Any]:
         "",
     )
     if mock.plan.feedback == "full":
-        page(app, stage.name, report | {"seed": None}, None, whole=True, own=False)(screen)
+        return Told(report | {"seed": None}, "")
+    count = sum(case["outcome"] != "skipped" for case in report["cases"])
+    return Told(report, _("{passed} of {count} cases pass.").format(passed=passed, count=count))
+
+
+def feedback(app: App, mock: Mock, screen: "Console") -> dict[str, Any]:
+    """Show what was agreed to tell of the file of the present stage. Returns the report, empty where there is none."""
+    from grader.show.console import next_step, say  # noqa: PLC0415 - rich is for people
+
+    stage = mock.stage
+    assert stage is not None
+    told = told_of(app, mock, app.answer(stage.name))
+    if told.said:
+        say(screen, told.said)
     else:
-        count = sum(case["outcome"] != "skipped" for case in report["cases"])
-        say(screen, _("{passed} of {count} cases pass.").format(passed=passed, count=count))
-    return report
+        page(app, stage.name, told.report, None, whole=True, own=False)(screen)
+    if not told.report:
+        next_step(screen, _("`kata mock --submit` hands it in."))
+    return told.report
 
 
 def graded_stage(app: App, grader: "Session", kata_id: str, name: str, source: str) -> dict[str, Any]:

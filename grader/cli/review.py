@@ -18,6 +18,8 @@ from grader.records import AGAIN, EASY, GOOD, HARD
 from grader.text import shown
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from grader.practice.schedule import Card
 
 RATINGS: Final = {"again": AGAIN, "hard": HARD, "good": GOOD, "easy": EASY}
@@ -77,30 +79,47 @@ def review_command(app: App, *, kata: str | None, as_list: bool, as_json: bool, 
 
 def _review(app: App, wanted: Kata | None) -> None:
     found = standing(app)
-    opened = _open(found, wanted)
+    opened = open_review(found, wanted)
     chosen = opened or wanted or _due(found)
     if chosen is None:
         return
-    if opened is None and chosen.id not in found.passed and chosen.id not in found.cards:
+    if opened is None:
+        refuse_unpassed(found, chosen)
+    begin(app, chosen, anew=opened is None)
+
+
+def refuse_unpassed(found: Standing, chosen: Kata) -> None:
+    """Refuse to review what was never passed. Raises UsageError."""
+    if chosen.id not in found.passed and chosen.id not in found.cards:
         raise UsageError(
             _("{kata} has not been passed yet: there is nothing to review.").format(kata=chosen.id),
             _("`kata start {kata}` begins it.").format(kata=chosen.id),
         )
-    begin(app, chosen, anew=opened is None)
 
 
-def begin(app: App, chosen: Kata, *, anew: bool) -> None:
-    """Begin the review of a kata, or go on with it: an empty stub in a file of its own."""
-    from grader.show.console import console, heading, markdown, next_step, say  # noqa: PLC0415 - rich is for people
+def begun(app: App, chosen: Kata, *, anew: bool) -> "tuple[bool, Path | None]":
+    """Begin the review of a kata, or go on with it: an empty stub in a file of its own.
 
+    Tell whether that was written, and where an older one was moved.
+    """
     name = catalog.review(chosen.id)
-    path = app.workspace.path(name)
-    stub, brief = app.beginning(chosen), chosen.brief(app.lang)
+    stub = app.beginning(chosen)
     # Told to the history first: a file without a round could not be rated.
     app.history.begin(name, anew=anew)
     moved = app.workspace.plant(name, stub) if anew else None
     written = anew or app.workspace.start(name, stub)
     app.remember_workspace()
+    return written, moved
+
+
+def begin(app: App, chosen: Kata, *, anew: bool) -> None:
+    """Begin the review of a kata, or go on with it, and show the task."""
+    from grader.show.console import console, heading, markdown, next_step, say  # noqa: PLC0415 - rich is for people
+
+    name = catalog.review(chosen.id)
+    path = app.workspace.path(name)
+    brief = chosen.brief(app.lang)
+    written, moved = begun(app, chosen, anew=anew)
     screen = console()
     heading(screen, catalog.typed(name))
     markdown(screen, brief)
@@ -114,7 +133,7 @@ def begin(app: App, chosen: Kata, *, anew: bool) -> None:
     next_step(screen, _("Write it again in {path}, then `kata grade`.").format(path=shown(path)))
 
 
-def _open(found: Standing, wanted: Kata | None) -> Kata | None:
+def open_review(found: Standing, wanted: Kata | None) -> Kata | None:
     """Return the kata whose review goes on: the one that was begun last."""
     newest: dict[str, Round] = {one.name: one for one in found.rounds if catalog.kind_of(one.name) == "review"}
     opened = [one for one in newest.values() if one.over is None and catalog.exists(one.kata)]

@@ -98,7 +98,7 @@ def ask(app: App, asked: Sequence[Asked], first: int = 1, total: int = 0) -> lis
     screen = console()
     given: list[tuple[str, int]] = []
     for number, one in enumerate(asked, first):
-        known = _last_rating(app, one.id)
+        known = last_rating(app, one.id)
         say(screen, _head(number, total or len(asked), one.id))
         say(screen, one.text)
         if read_line(_("Say your answer, then press Enter (q ends): ")) in {None, "q"}:
@@ -107,7 +107,7 @@ def ask(app: App, asked: Sequence[Asked], first: int = 1, total: int = 0) -> lis
         rating = _rating()
         if rating is None:
             break
-        stored = _stored(app, one.id, rating, known)
+        stored = store_rating(app, one.id, rating, known)
         if stored is False:
             say(screen, _("Another terminal has rated this question meanwhile; that rating counts."))
         elif stored:
@@ -146,13 +146,13 @@ def _head(number: int, count: int, card: str) -> "Text":
     return Text(f"{number}/{count} · {card}", style="dim")
 
 
-def _last_rating(app: App, card: str) -> int:
+def last_rating(app: App, card: str) -> int:
     """Return the number of the last rating of a card, 0 for none."""
     ratings = app.ask(History.ratings, list[Rated](), "")
     return max((one.number for one in ratings if one.card == card), default=0)
 
 
-def _stored(app: App, card: str, rating: int, known: int) -> bool | None:
+def store_rating(app: App, card: str, rating: int, known: int) -> bool | None:
     """Store a rating; False where another terminal was first, None where the history cannot be used."""
 
     def store(history: History) -> bool | None:

@@ -14,6 +14,12 @@ LIGHT: Final = """--ink: #1c1f24; --dim: #5a616b; --paper: #fff; --card: #f4f5f7
   --good: #1a6b34; --bad: #b3261e; --warn: #7a5200; --code: #0b5394; --mark: #fff0c2;"""
 DARK: Final = """--ink: #e6e8eb; --dim: #a4abb5; --paper: #16181c; --card: #20242a; --edge: #3a4049;
   --good: #7bd88f; --bad: #ff8a80; --warn: #f0c060; --code: #8ab8f0; --mark: #4a3d10;"""
+SHADES: Final = 5
+SHADED: Final = "\n".join(
+    f".kata td.shade{n} {{ background: color-mix(in srgb, var(--code) {9 * n}%, var(--paper)); }}"
+    for n in range(1, SHADES + 1)
+)
+"""Of a number by its size: never so dark that the number on it is hard to read."""
 STYLE: Final = f"""
 .kata {{ color-scheme: light dark; {LIGHT}
   background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }}
@@ -39,6 +45,13 @@ body.kata {{ margin: 0; }}
   padding: .5rem; margin: .4rem 0; font: .85rem/1.45 ui-monospace, monospace; overflow-x: auto;
   overflow-wrap: normal; }}
 .kata section pre {{ background: var(--paper); }}
+.kata .pictures {{ display: flex; flex-wrap: wrap; gap: .4rem 1.6rem; margin: .5rem 0; overflow-x: auto; }}
+.kata table.numbers {{ border-collapse: separate; border-spacing: 2px; font: .85rem/1.4 ui-monospace, monospace; }}
+.kata table.numbers caption {{ text-align: left; color: var(--dim); padding-bottom: .1rem; }}
+.kata table.numbers td {{ padding: .1rem .5rem; text-align: right; border-radius: .2rem;
+  border: 1px solid transparent; white-space: nowrap; }}
+.kata table.numbers td.off {{ border-color: var(--bad); }}
+{SHADED}
 .kata mark {{ background: var(--mark); color: inherit; }}
 .kata summary {{ cursor: pointer; padding: .3rem 0; }}
 """
@@ -71,9 +84,9 @@ def fragment(lang: str, body: Iterable[str]) -> str:
     return f'<div class="kata" lang="{text(lang)}">\n<style>{STYLE}</style>\n{inner}\n</div>'
 
 
-def heading(mark: str, sentence: str, style: str) -> str:
-    """Return the head of a page; the mark is for eyes."""
-    return f'<h1 class="{style}"><span aria-hidden="true">{text(mark)}</span> {text(sentence)}</h1>'
+def heading(mark: str, sentence: str, style: str, level: int = 1) -> str:
+    """Return the head of a page, or of a part of one; the mark is for eyes."""
+    return f'<h{level} class="{style}"><span aria-hidden="true">{text(mark)}</span> {text(sentence)}</h{level}>'
 
 
 def paragraph(sentence: str, style: str = "") -> str:
@@ -96,9 +109,27 @@ def counts(items: Iterable[tuple[str, str, str, str]]) -> str:
     return f'<ul class="families">{"".join(shown)}</ul>' if shown else ""
 
 
-def section(title: str, pieces: Iterable[str]) -> str:
+def section(title: str, pieces: Iterable[str], level: int = 2) -> str:
     """Return a card with a title."""
-    return f"<section>\n<h2>{text(title)}</h2>\n{together(pieces)}\n</section>"
+    return f"<section>\n<h{level}>{text(title)}</h{level}>\n{together(pieces)}\n</section>"
+
+
+def numbers(name: str, rows: Iterable[Iterable[tuple[str, int, bool]]]) -> str:
+    """Return numbers in a table: each as it is written, with its shade from 0 to 5, and whether it is wrong."""
+    body = "".join(f"<tr>{''.join(_cell(*cell) for cell in row)}</tr>" for row in rows)
+    return f'<table class="numbers"><caption>{text(name)}</caption><tbody>{body}</tbody></table>'
+
+
+def _cell(number: str, shade: int, wrong: bool) -> str:
+    names = " ".join(filter(None, (f"shade{shade}" if shade else "", "off" if wrong else "")))
+    kind = f' class="{names}"' if names else ""
+    shown = f"<strong>{text(number)}</strong>" if wrong else text(number)
+    return f"<td{kind}>{shown}</td>"
+
+
+def side_by_side(pieces: Iterable[str]) -> str:
+    """Return pieces beside each other where there is room, below each other where there is none."""
+    return f'<div class="pictures">{together(pieces)}</div>'
 
 
 def entry(family: str, title: str, where: str) -> str:

@@ -14,11 +14,14 @@ from grader.formats.markup import (
     fragment,
     heading,
     numbered,
+    numbers,
     paragraph,
     section,
+    side_by_side,
+    together,
 )
 from grader.language import _, current, plural
-from grader.show import causes
+from grader.show import causes, pictures
 from grader.show.causes import FAILURES
 from grader.show.verdict import fraction, head, skipped
 
@@ -42,9 +45,9 @@ def within(report: Report, source: str, notes: Sequence[str], *, whole: bool) ->
     return fragment(LANGUAGES[current()], told)
 
 
-def pieces(report: Report, source: str, *, whole: bool) -> Iterator[str]:
-    """Yield what stands on the page."""
-    yield heading(MARKS[report["verdict"]], head(report, whole=whole), report["verdict"])
+def pieces(report: Report, source: str, *, whole: bool, level: int = 1) -> Iterator[str]:
+    """Yield what stands on the page; ``level`` is that of its first heading."""
+    yield heading(MARKS[report["verdict"]], head(report, whole=whole), report["verdict"], level)
     if report["verdict"] == "error":
         yield paragraph(_("The grader itself failed, not your answer."))
     yield block(report["message"])
@@ -54,7 +57,7 @@ def pieces(report: Report, source: str, *, whole: bool) -> Iterator[str]:
     cases = {case["id"]: case for case in report["cases"]}
     facts = [fact["explain"] for fact in report["facts"]]
     for at, cause in enumerate(causes.of(report)):
-        yield _cause(cause, cases, facts if at == 0 else [])
+        yield _cause(cause, cases, facts if at == 0 else [], level + 1)
     yield from _unfolded(report, source)
     yield from _footer(report)
 
@@ -70,7 +73,7 @@ def _families(report: Report) -> str:
     return counts(items)
 
 
-def _cause(cause: dict[str, Any], cases: dict[str, Case], facts: list[str]) -> str:
+def _cause(cause: dict[str, Any], cases: dict[str, Case], facts: list[str], level: int) -> str:
     evidence = cause["evidence"]
     case = cases.get(evidence["case"], {})
     parts = [
@@ -82,10 +85,31 @@ def _cause(cause: dict[str, Any], cases: dict[str, Case], facts: list[str]) -> s
         paragraph(causes.where_seen(cause, case), "dim"),
         paragraph(evidence["call"], "dim"),
         paragraph(evidence["message"]),
+        _picture(evidence.get("picture")),
         paragraph(case.get("only", "")),
         *map(paragraph, facts),
     ]
-    return section(causes.title_of(cause, case), parts)
+    return section(causes.title_of(cause, case), parts, level)
+
+
+def _picture(picture: dict[str, Any] | None) -> str:
+    """Return the numbers around the first wrong one, expected and what came."""
+    if not picture or not picture["expected"]:
+        return ""
+    scale, wrong = pictures.scale_of(picture), pictures.differing(picture)
+    right = [[False] * len(row) for row in wrong]
+    sides = [
+        numbers(name, [[_shaded(*cell, scale) for cell in zip(*row, strict=True)] for row in zip(*rows, strict=True)])
+        for name, rows in (
+            (_("expected"), (picture["expected"], right)),
+            (_("yours"), (picture["got"], wrong)),
+        )
+    ]
+    return together([paragraph(pictures.head_of(picture), "dim"), side_by_side(sides)])
+
+
+def _shaded(number: pictures.Number, wrong: bool, scale: float) -> tuple[str, int, bool]:
+    return pictures.written(number), pictures.shade_of(number, scale), wrong
 
 
 def _unfolded(report: Report, source: str) -> Iterator[str]:

@@ -25,13 +25,11 @@ def lines(picture: dict[str, Any], width: int) -> list[Text]:
     expected, got = picture["expected"], picture["got"]
     columns = len(expected[0]) if expected else 0
     one = CELL * columns
-    scale = max((abs(n) for row in (*expected, *got) for n in row if not isinstance(n, str)), default=0.0)
-    label = f"{clean(picture['label'])} " if picture["label"] else ""
-    wrong = [[a != b for a, b in zip(left, right, strict=True)] for left, right in zip(expected, got, strict=True)]
-    part = _part(picture)
+    scale = scale_of(picture)
+    wrong = differing(picture)
     if 2 * one + BETWEEN + BY > width or not columns:
         return []
-    head = Text(f"{label}{part}", style="dim") if label or part else Text()
+    head = Text(head_of(picture), style="dim")
     names = Text(_padded(_("expected"), one) + " " * BETWEEN + _("yours"), style="dim")
     found = [*([head] if head else []), names]
     for left, right, off in zip(expected, got, wrong, strict=True):
@@ -46,6 +44,24 @@ def lines(picture: dict[str, Any], width: int) -> list[Text]:
             )
         found.append(row)
     return found
+
+
+def head_of(picture: dict[str, Any]) -> str:
+    """Return what a picture is of; empty where nobody need say it."""
+    label = f"{clean(picture['label'])} " if picture["label"] else ""
+    return label + _part(picture)
+
+
+def scale_of(picture: dict[str, Any]) -> float:
+    """Return the largest size of its numbers: both sides have one scale."""
+    rows = (*picture["expected"], *picture["got"])
+    return max((abs(n) for row in rows for n in row if not isinstance(n, str)), default=0.0)
+
+
+def differing(picture: dict[str, Any]) -> list[list[bool]]:
+    """Return which of its numbers are wrong."""
+    pairs = zip(picture["expected"], picture["got"], strict=True)
+    return [[a != b for a, b in zip(left, right, strict=True)] for left, right in pairs]
 
 
 def show(console: Console, picture: dict[str, Any]) -> None:
@@ -85,10 +101,15 @@ def written(number: Number) -> str:
     return f"{mantissa}e{int(exponent)}"
 
 
-def _shade(number: Number, scale: float) -> str:
+def shade_of(number: Number, scale: float) -> int:
+    """Return how large a number is beside the largest, from 0 to 5."""
     if isinstance(number, str) or not scale or not number:
-        return ""
-    shade = SHADES[min(len(SHADES) - 1, int(len(SHADES) * abs(number) / scale))]
+        return 0
+    return min(len(SHADES) - 1, int(len(SHADES) * abs(number) / scale))
+
+
+def _shade(number: Number, scale: float) -> str:
+    shade = SHADES[shade_of(number, scale)]
     return f"grey3 on {shade}" if shade else ""
 
 

@@ -12,12 +12,13 @@ import pytest
 
 from grader import language
 from grader.formats.markup import DARK, LIGHT, POLICY, STYLE
-from grader.show.html import page
-from tests.formats.made import BROKEN, EVERY, FAILED, NASTY, NASTY_ONE, PASSED, SOURCE
+from grader.show.html import page, pieces
+from tests.formats.made import BROKEN, CAUSE, EVERY, FAILED, NASTY, NASTY_ONE, PASSED, SOURCE
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 ALLOWED = {"html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "p", "ul", "li", "span", "section"}
 ALLOWED |= {"pre", "details", "summary", "mark"}
+ALLOWED |= {"div", "table", "caption", "tbody", "tr", "td", "strong"}
 NASTY_SOURCE = f"import torch\n# </pre><script>alert(1)</script> {NASTY}\n"
 
 
@@ -144,3 +145,32 @@ def test_a_real_report_in_chinese_has_no_english(english) -> None:
         assert english(read(page(report | {"cases": []})).text) == []
     finally:
         language.use("en")
+
+
+PICTURE = {
+    "label": "weights[0, 1]",
+    "rows": [0, 2, 4],
+    "columns": [0, 2, 2],
+    "expected": [[0.31, 0.69], [1.0, 0.0]],
+    "got": [[0.31, "nan"], [1.0, 0.4]],
+}
+
+
+def test_the_picture_of_the_terminal_stands_on_the_page() -> None:
+    """Expected and yours in tables, shaded on one scale; what is wrong is not told by colour alone."""
+    evidence = CAUSE["evidence"] | {"picture": PICTURE}
+    text = page(FAILED | {"causes": [CAUSE | {"evidence": evidence}]})
+    reader = read(text)
+    assert {tag for tag, _attributes in reader.seen} <= ALLOWED
+    assert "weights[0, 1] rows 0 to 1 of 4, columns 0 to 1 of 2" in reader.text
+    assert re.findall(r"<caption>(.*?)</caption>", text) == ["expected", "yours"]
+    assert re.findall(r"<strong>(.*?)</strong>", text) == ["NaN", ".40"]
+    assert text.count('<td class="shade5">1.0</td>') == 2
+    assert '<td class="shade2 off"><strong>.40</strong></td>' in text
+    assert text.count("<td>·</td>") == 1
+
+
+def test_a_page_within_a_page_has_its_headings_below() -> None:
+    """The verdict is a part of something else there."""
+    text = "".join(pieces(FAILED, "", whole=True, level=2))
+    assert re.findall(r"<h(\d)", text) == ["2", "3", "3"]
