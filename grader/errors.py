@@ -225,6 +225,15 @@ class WorkspaceError(KataError):
         )
 
 
+class ChangedOnDisk(UsageError):
+    """Another program has written the file since its text was read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        sentence = _("{path} has changed on disk: another program has written it. Nothing was saved.")
+        super().__init__(sentence.format(path=path), _("Take its text, or save yours: the other one is kept."))
+
+
 class StateError(KataError):
     """The history cannot be read or written."""
 

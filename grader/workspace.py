@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader import catalog
-from grader.errors import BadAnswerFile, NoSuchFile, NotUtf8, WorkspaceError
+from grader.errors import BadAnswerFile, ChangedOnDisk, NoSuchFile, NotUtf8, WorkspaceError
 from grader.language import _
 
 MAX_ANSWER_BYTES = 1 << 20
@@ -84,6 +84,31 @@ class Workspace:
         """Put an older version in place and return where the present one was moved, None if nothing was in the way."""
         path = self.path(kata_id)
         return self._exchange(path, self._attempts(kata_id), encoded(version), disposable=untouched)
+
+    def save(self, name: str, text: str, seen: str | None, *untouched: str) -> None:
+        """Write an answer whose writer has ``seen`` this text in its place, None for no file; what was there is kept.
+
+        Raises ChangedOnDisk, and nothing is written, where the file holds something else by now.
+        """
+        path = self.path(name)
+        if path.is_symlink():
+            path = path.resolve()  # written through: the link is the learner's
+        try:
+            present = decoded(path, read_version(path))
+        except NoSuchFile:
+            present = None
+        if present != seen:
+            raise ChangedOnDisk(self.path(name))
+        if present == text:
+            return
+        try:
+            if path != self.path(name) and present is not None:
+                self._keep(self._attempts(name), present.encode())
+                _temporary(path, text.encode()).replace(path)
+            else:
+                self._exchange(path, self._attempts(name), text.encode(), disposable=untouched)
+        except OSError as error:
+            raise WorkspaceError(path, error) from error
 
     def write_repro(self, kata_id: str, script: str) -> tuple[Path, Path | None]:
         """Write the script that repeats a failing call; return its path and where an older one was moved, if any."""

@@ -24,6 +24,7 @@ COMMANDS = {
     "talk": "talk",
     "mock": "mock",
     "plan": "practice",
+    "web": "web",
     "repro": "grading",
     "prompts": "evaluating",
     "eval": "evaluating",

@@ -26,7 +26,7 @@ def reset_command(app: App, kata: str | None, debug: bool) -> None:
     """Begin KATA anew: your file is moved into workspace/.attempts, the stub takes its place."""
     target = app.touched(kata, debug=debug)
     path = shown(app.workspace.path(target.name))
-    stub, *others = _beginnings(app, target)
+    stub, *others = beginnings(app, target)
     moved = app.workspace.reset(target.name, stub, others)
     app.remember_workspace()
     if moved is None:
@@ -70,7 +70,7 @@ def restore_command(
     version = chosen(known, app.workspace, target.name, attempt)
     app.touch(target, named=bool(kata or debug))
     path = shown(app.workspace.path(target.name))
-    moved = app.workspace.restore(target.name, version.read(), *_beginnings(app, target))
+    moved = app.workspace.restore(target.name, version.read(), *beginnings(app, target))
     app.remember_workspace()
     sentence = _("{path} is version {number} again.")
     click.echo(sentence.format(path=path, number=version.number))
@@ -92,7 +92,7 @@ def _list(app: App, target: Target, known: list[Version], *, as_json: bool) -> N
     show_versions(console(), target.typed, known, here=here)
 
 
-def _beginnings(app: App, target: Target) -> list[str]:
+def beginnings(app: App, target: Target) -> list[str]:
     """Return the file that `kata start` writes, the stub or the one with the planted mistakes; others as good as it."""
     if not target.debug:
         kata = catalog.find(target.kata)

@@ -152,29 +152,42 @@ def solution_command(app: App, kata: str | None, *, give_up: bool, diff: bool, d
         return
     from grader.show.console import console, difference, heading, python, say  # noqa: PLC0415 - rich is for people
 
-    passed = is_passed(app, target)
-    if not passed and not give_up:
-        raise NotPassedYet(target.typed)
+    _refuse_unpassed(app, target, give_up=give_up)
     answer = _comparable(app, target) if diff else ""
-    app.ask(
-        lambda history: history.reveal(target.name, gave_up=not passed),
-        None,
-        _("That the solution was shown could not be noted."),
-    )
+    reference = solution_of(app, target, give_up=give_up, lang="en" if diff else app.lang)
     screen = console()
     if diff:
         from grader.practice.compare import comparable  # noqa: PLC0415 - for this alone
 
         names = shown(app.workspace.path(target.name)), _("solution")
-        difference(screen, *comparable(answer, chosen.reference()), names)
+        difference(screen, *comparable(answer, reference), names)
         say(screen, _("Compared without comments, docstrings and annotations; your names as in the solution."))
         return
     if screen.is_terminal:  # in a pipe it is a file
         heading(screen, target.typed)
-    python(screen, chosen.reference(app.lang))
+    python(screen, reference)
 
 
-def is_passed(app: App, target: Target) -> bool:
+def solution_of(app: App, target: Target, *, give_up: bool, lang: str = "") -> str:
+    """Return the model answer, and record that it was shown. Raises NotPassedYet, unless the learner gives up."""
+    passed = _refuse_unpassed(app, target, give_up=give_up)
+    app.ask(
+        lambda history: history.reveal(target.name, gave_up=not passed),
+        None,
+        _("That the solution was shown could not be noted."),
+    )
+    return catalog.find(target.kata).reference(lang or app.lang)
+
+
+def _refuse_unpassed(app: App, target: Target, *, give_up: bool) -> bool:
+    """Tell whether it is passed. Raises NotPassedYet where it is not, unless the learner gives up."""
+    passed = _is_passed(app, target)
+    if not passed and not give_up:
+        raise NotPassedYet(target.typed)
+    return passed
+
+
+def _is_passed(app: App, target: Target) -> bool:
     """Tell whether a kata was passed; of what is written again, whether it was this time."""
     if target.kind:
         return not app.ask(lambda history: history.under_way(target.name), True, "")

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -18,8 +19,6 @@ from grader.records import AGAIN, EASY, GOOD, HARD
 from grader.text import shown
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from grader.practice.schedule import Card
 
 RATINGS: Final = {"again": AGAIN, "hard": HARD, "good": GOOD, "easy": EASY}
@@ -97,7 +96,7 @@ def refuse_unpassed(found: Standing, chosen: Kata) -> None:
         )
 
 
-def begun(app: App, chosen: Kata, *, anew: bool) -> "tuple[bool, Path | None]":
+def begun(app: App, chosen: Kata, *, anew: bool) -> tuple[bool, Path | None]:
     """Begin the review of a kata, or go on with it: an empty stub in a file of its own.
 
     Tell whether that was written, and where an older one was moved.

@@ -275,10 +275,11 @@ def leave(settings: dict[str, Any], fds: dict[str, int]) -> None:
 
 
 @contextmanager
-def open(*, stays: bool = False) -> Iterator[Session]:  # noqa: A001 - session.open() reads as it should
+def open(*, stays: bool = False, keeps: bool = False) -> Iterator[Session]:  # noqa: A001 - session.open() reads as it should
     """Start a server at once, and end it with everything below it when the block ends.
 
-    ``stays``: use the server that an earlier command has left, and leave it to the next one.
+    ``stays``: use the server that an earlier command has left, and leave it to the next one. ``keeps``: judges wait
+    for the next answer there, too, as they do on a server of one's own.
     """
-    with Session(stays=stays, keep=not stays) as session:
+    with Session(stays=stays, keep=keeps or not stays) as session:
         yield session

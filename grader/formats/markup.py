@@ -20,6 +20,8 @@ SHADED: Final = "\n".join(
     for n in range(1, SHADES + 1)
 )
 """Of a number by its size: never so dark that the number on it is hard to read."""
+MONO: Final = "ui-monospace, Menlo, Consolas, DejaVu Sans Mono, monospace"
+"""Drawings need one whose lines are as wide as its letters, which the browser's own choice for Chinese is not."""
 STYLE: Final = f"""
 .kata {{ color-scheme: light dark; {LIGHT}
   background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }}
@@ -36,17 +38,16 @@ body.kata {{ margin: 0; }}
 .kata .failed {{ color: var(--bad); }}
 .kata .error, .kata .warn {{ color: var(--warn); }}
 .kata .dim {{ color: var(--dim); }}
-.kata .where {{ color: var(--code); font-family: ui-monospace, monospace; }}
+.kata .where {{ color: var(--code); font-family: {MONO}; }}
 .kata .push {{ font-weight: 600; }}
 .kata ul.families {{ display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; margin: 0; padding: 0; list-style: none; }}
 .kata section {{ background: var(--card); border: 1px solid var(--edge); border-radius: .4rem; padding: .8rem;
   margin: .8rem 0; }}
 .kata pre {{ background: var(--card); color: inherit; border: 1px solid var(--edge); border-radius: .3rem;
-  padding: .5rem; margin: .4rem 0; font: .85rem/1.45 ui-monospace, monospace; overflow-x: auto;
-  overflow-wrap: normal; }}
+  padding: .5rem; margin: .4rem 0; font: .85rem/1.45 {MONO}; overflow-x: auto; overflow-wrap: normal; }}
 .kata section pre {{ background: var(--paper); }}
 .kata .pictures {{ display: flex; flex-wrap: wrap; gap: .4rem 1.6rem; margin: .5rem 0; overflow-x: auto; }}
-.kata table.numbers {{ border-collapse: separate; border-spacing: 2px; font: .85rem/1.4 ui-monospace, monospace; }}
+.kata table.numbers {{ border-collapse: separate; border-spacing: 2px; font: .85rem/1.4 {MONO}; }}
 .kata table.numbers caption {{ text-align: left; color: var(--dim); padding-bottom: .1rem; }}
 .kata table.numbers td {{ padding: .1rem .5rem; text-align: right; border-radius: .2rem;
   border: 1px solid transparent; white-space: nowrap; }}

@@ -72,8 +72,12 @@ Prepare = tuple[str, str]
 class Worker:
     """The thread; only the job that was asked for last counts."""
 
-    def __init__(self, grade: Grade, tell: Callable[[News], None]) -> None:
-        """Start at once; `tell` is called from the thread."""
+    def __init__(self, grade: Grade, tell: Callable[[News], None], *, stays: bool = False) -> None:
+        """Start at once; `tell` is called from the thread.
+
+        ``stays``: grade on the server that stays between commands, not on one that ends with this.
+        """
+        self._stays = stays
         self._grade = grade
         self._tell = tell
         self._orders: queue.SimpleQueue[Job | Prepare | None] = queue.SimpleQueue()
@@ -145,7 +149,7 @@ class Worker:
 
     def _open(self, opened: ExitStack) -> session.Session:
         if self._session is None:
-            self._session = opened.enter_context(session.open())
+            self._session = opened.enter_context(session.open(stays=self._stays, keeps=True))
         return self._session
 
     def _close(self, opened: ExitStack) -> None:

@@ -32,6 +32,12 @@ def _no_servers(monkeypatch):
     monkeypatch.setattr("grader.client.standing.servers", list)
 
 
+@pytest.fixture(autouse=True)
+def _no_page(monkeypatch):
+    """Let `web`, which would stay until somebody ends it, lack what it needs."""
+    monkeypatch.setattr("grader.cli.web.NEEDED", ("a_package_that_nobody_has",))
+
+
 @pytest.mark.parametrize(("lang", "said"), [("en", "0 of 3 passed"), ("zh", "共 3 题")])
 def test_the_tool_without_arguments_says_what_comes_next(tool, lang, said):
     """`kata` alone is a question, and no error: where one stands, and what to type."""

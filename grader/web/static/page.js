@@ -1,0 +1,169 @@
+// The page: the bar, the course, and what is open beside it.
+
+import { Answer } from "./answer.js";
+import { api, Failed } from "./api.js";
+import { h, said, show } from "./dom.js";
+import { MockPage } from "./mock.js";
+import { Talk } from "./talk.js";
+
+const KINDS = ["review", "debug", "mock"];
+
+class Page {
+  constructor(words) {
+    this.words = words;
+    this.open = null;
+    this.mockAt = null;
+    this.clock = h("span", { class: "clock", role: "timer" });
+    this.lost = h("p", { class: "lost", role: "alert", hidden: true }, words.lost);
+    this.live = h("p", { class: "unseen", role: "status", "aria-live": "polite" });
+    this.count = h("span", { class: "dim count" });
+    this.course = h("nav", { id: "course", "aria-label": words.course });
+    this.main = h("main", { id: "main", tabindex: "-1" });
+    this.burger = h("button", { class: "burger", "aria-expanded": "false", "aria-controls": "course", onclick: () => this.unfold() },
+      "☰ ", words.course);
+    const langs = h("select", { "aria-label": words.language, onchange: (event) => this.translate(event.target.value) },
+      [["en", "English"], ["zh", "中文"]].map(([lang, name]) => h("option", { value: lang, lang: lang === "zh" ? "zh-Hans" : "en", selected: lang === api.lang }, name)));
+    show(document.body,
+      h("a", { class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); this.main.focus(); } }, words.skip),
+      h("header", { class: "bar" }, this.burger, h("strong", { class: "brand" }, "kata"), this.count, h("span", { class: "gap" }), this.clock, langs),
+      this.lost, this.live,
+      h("div", { class: "frame" }, this.course, this.main));
+    api.onConnection = (there, error) => this.connected(there, error);
+    this.hear = () => this.route();
+    addEventListener("hashchange", this.hear);
+    this.ticking = setInterval(() => this.tick(), 1000);
+  }
+
+  leave() {
+    removeEventListener("hashchange", this.hear);
+    clearInterval(this.ticking);
+    this.open?.close();
+  }
+
+  async translate(lang) {
+    const draft = this.open?.keepDraft?.();
+    await draft;
+    api.speak(lang);
+    this.leave();
+    await begin();
+  }
+
+  connected(there, error) {
+    const sentence = error instanceof Failed && error.status === 403 ? this.words.other : this.words.lost;
+    const gone = !there || (error instanceof Failed && error.status === 403);
+    if (gone && this.lost.textContent !== sentence) this.lost.textContent = sentence;
+    this.lost.hidden = !gone;
+  }
+
+  say(sentence) {
+    this.live.textContent = sentence;
+  }
+
+  unfold(open = this.burger.getAttribute("aria-expanded") !== "true") {
+    this.burger.setAttribute("aria-expanded", String(open));
+    this.course.classList.toggle("open", open);
+    if (open) this.course.querySelector("button, a")?.focus();
+  }
+
+  /** Show the course again: something was begun or passed. */
+  async refresh() {
+    const { words } = this;
+    const found = await api.ask("course");
+    this.listed = found;
+    this.count.textContent = said(words.passed_of, { passed: found.passed, total: found.total });
+    const link = (path, ...inner) => h("a", { href: `#/${path}`, onclick: () => this.unfold(false) }, ...inner);
+    const due = found.due.map((one) => h("li", {}, link(`${one.id}/review`, one.id, h("span", { class: "dim" }, ` ${one.when}`))));
+    const today = h("section", { class: "today" },
+      h("h2", {}, words.today),
+      due.length ? h("div", {}, h("h3", {}, words.due), h("ul", {}, due)) : null,
+      h("ul", {},
+        found.next ? h("li", {}, link(found.next, said(words.next, { kata: found.next }))) : null,
+        h("li", {}, link("talk", words.talk, found.questions ? h("span", { class: "badge" }, String(found.questions)) : null)),
+        h("li", {}, link("mock", words.mock, found.mock ? h("span", { class: "badge" }, found.mock) : null))));
+    const tracks = found.tracks.map((track) => h("section", {},
+      h("h2", {}, track.title),
+      h("ul", {}, track.katas.map((kata) => h("li", {}, this.entry(kata, link))))));
+    const scroll = this.course.scrollTop;
+    show(this.course, today, ...tracks, h("p", { class: "dim place" }, found.workspace));
+    this.course.scrollTop = scroll;
+    this.mark();
+  }
+
+  entry(kata, link) {
+    const { words } = this;
+    const mark = { passed: "✓", begun: "◐" }[kata.state] || "·";
+    const state = { passed: words.passed, begun: words.begun }[kata.state];
+    const one = link(kata.id, h("span", { class: `mark ${kata.state}`, "aria-hidden": "true" }, mark),
+      h("span", { class: "id" }, kata.id), h("span", { class: "dim title" }, kata.title),
+      state ? h("span", { class: "unseen" }, state) : null);
+    one.dataset.kata = kata.id;
+    return one;
+  }
+
+  mark() {
+    const here = location.hash.slice(2).split("/")[0];
+    for (const one of this.course.querySelectorAll("a")) {
+      if (one.dataset.kata && one.dataset.kata === here) one.setAttribute("aria-current", "page");
+      else one.removeAttribute("aria-current");
+    }
+  }
+
+  /** Open what the address names. */
+  async route() {
+    const [name, kind = ""] = location.hash.replace(/^#\/?/, "").split("/");
+    if (!name) {
+      location.replace(`#/${this.listed.mock ? "mock" : this.listed.current || this.listed.next || "mock"}`);
+      return;
+    }
+    if (this.open) {
+      await this.open.keepDraft?.();
+      this.open.close();
+      this.open = null;
+    }
+    this.mark();
+    try {
+      if (name === "mock") this.open = await MockPage.of(this, this.main);
+      else if (name === "talk") this.open = await Talk.page(this, this.main);
+      else this.open = await Answer.of(this, this.main, { kata: name, kind: KINDS.includes(kind) ? kind : "" });
+      document.title = `${this.open.title} · kata`;
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  fail(error) {
+    if (!(error instanceof Failed)) console.error(error);
+    show(this.main, h("div", { class: "sheet" }, h("h1", {}, "kata"), h("p", { class: "failed", role: "alert" },
+      error instanceof Failed ? `${error.message} ${error.hint}` : this.words.lost)));
+  }
+
+  /** Show the clock of a mock interview: so many seconds are left now. */
+  timed(seconds) {
+    this.mockAt = seconds === null ? null : Date.now() / 1000 + seconds;
+    this.tick();
+  }
+
+  tick() {
+    if (this.mockAt === null) { this.clock.textContent = ""; return; }
+    const left = Math.floor(this.mockAt - Date.now() / 1000);
+    const clock = `${Math.floor(Math.abs(left) / 60)}:${String(Math.abs(left) % 60).padStart(2, "0")}`;
+    this.clock.textContent = said(left >= 0 ? this.words.left : this.words.overtime, { clock });
+    this.clock.classList.toggle("over", left < 0);
+  }
+}
+
+async function begin() {
+  const words = await api.ask("words");
+  const page = new Page(words);
+  await page.refresh();
+  await page.route();
+}
+
+try {
+  await api.enter();
+  await begin();
+} catch (error) {
+  if (!(error instanceof Failed)) console.error(error);
+  const sentence = error instanceof Failed ? error.message : "kata web does not answer.";
+  show(document.body, h("main", { class: "sheet" }, h("h1", {}, "kata"), h("p", { role: "alert" }, sentence)));
+}
