@@ -1,5 +1,6 @@
 """What is asked for: show, help."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -20,15 +21,27 @@ RULES = "rules"
     "show",
     cls=KataCommand,
     short_help="The task again.",
-    epilog=examples("kata show", "kata show mha"),
+    epilog=examples("kata show", "kata show mha", "kata show mha --weights", "kata show masks --svg masks.svg"),
 )
 @click.argument("kata", required=False, shell_complete=kata_names)
-@click.pass_obj
-def show_command(app: App, kata: str | None) -> None:
-    """Show the task of KATA again; without KATA, that of the current one."""
+@click.option("--weights", is_flag=True, help="Draw what your answer computes of a small example instead.")
+@click.option("--svg", type=click.Path(path_type=Path, dir_okay=False), help="Write that drawing into a file.")
+@click.pass_context
+def show_command(context: click.Context, kata: str | None, *, weights: bool, svg: Path | None) -> None:
+    """Show the task of KATA again; without KATA, that of the current one.
+
+    With --weights your answer draws itself: attention weights, masks, encodings of a small sentence, and once you have
+    passed, the model answer's beside them.
+    """
     from grader.show.console import console  # noqa: PLC0415 - rich is for people
 
-    task(app.kata(kata), app.lang, console())
+    app: App = context.obj
+    if not (weights or svg):
+        task(app.kata(kata), app.lang, console())
+        return
+    from grader.cli.drawing import draw  # noqa: PLC0415 - only this needs a judge
+
+    context.exit(draw(app, kata, console(), svg))
 
 
 def task(chosen: catalog.Kata, lang: str, screen: "Console") -> None:

@@ -100,6 +100,15 @@ class Session:
         document = {"op": "grade", **asdict(request), "keep": self._keeps, "many": many}
         return self._with_judge(kata.id, document, on_event or _ignore, kata.grading_seconds + ALLOWANCE_SECONDS)
 
+    def draw(self, request: Request, *, model: bool) -> Report:
+        """Return what an answer computes of the example of its kata, and the ``model`` answer where it may be seen.
+
+        Raises what :meth:`grade` does.
+        """
+        kata = catalog.find(request.kata)
+        document = {"op": "draw", **asdict(request), "keep": self._keeps, "model": model}
+        return self._with_judge(kata.id, document, _ignore, kata.grading_seconds + ALLOWANCE_SECONDS)
+
     def prepare(self, kata: str, lang: str = "en") -> None:
         """Have a judge prepare for the first answer to a kata; returns at once."""
         judge = self._idle(kata) or self._new_judge(kata, lang)

@@ -20,6 +20,7 @@ from grader.catalog import FAMILIES, find
 from grader.errors import UsageError
 from grader.judge.contract import Grading
 from grader.judge.explain import report as reports
+from grader.judge.explain.drawing import drawings
 from grader.judge.explain.explanation import explained, told
 from grader.judge.failure import NOTHING_WRITTEN, text_of
 from grader.judge.progress import Client, Clock, Progress, Stale
@@ -32,7 +33,7 @@ from grader.judge.workers.sandbox import Sandbox
 from grader.language import _, current, use
 from grader.sandbox import landlock, limits
 from grader.transport.operations import Message
-from grader.transport.request import SCHEMA, is_real
+from grader.transport.request import DRAWING, SCHEMA, is_real
 from grader.transport.sentences import in_words
 
 SECOND_NET_SECONDS: Final = 15
@@ -79,6 +80,8 @@ class Judge:
                 self._client.tell({"event": "report", "report": self._probe(clock)})
             elif request["op"] == "prepare":
                 self._workbench_for(request["kata"]).wanted = True
+            elif request["op"] == "draw":
+                self._client.tell({"event": "report", "report": self._draw(request)})
             elif request["op"] == "grade":
                 gc.disable()
                 self._grade(request, clock)
@@ -128,6 +131,14 @@ class Judge:
         workbench.used(plan, many=many)
         times = {"seconds": clock.seconds, "spent": clock.spent}
         self._client.tell({"event": "report", "report": document | times})
+
+    # --- drawing
+
+    def _draw(self, request: dict[str, Any]) -> dict[str, Any]:
+        workbench = self._workbench_for(request["kata"])
+        grading = workbench.grading(request, None, many=False)
+        with _given_up_after(workbench.kata.grading_seconds + SECOND_NET_SECONDS), contextlib.closing(grading.answer):
+            return drawings(grading, workbench.kata.solution / DRAWING, model=request["model"])
 
     # --- doctor
 

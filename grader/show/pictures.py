@@ -5,12 +5,11 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from grader.formats.svg import GLYPHS, HIDDEN
 from grader.language import _
 from grader.text import cells, clean
 
 CELL = 5
-GLYPHS = {"nan": "NaN", "inf": "∞", "-inf": "-∞"}
-HIDDEN = "·"
 SHADES = ("", "grey93", "grey82", "grey70", "grey58", "grey46")
 BELOW_ONE, BELOW_TEN, BELOW_A_THOUSAND = 0.995, 9.95, 999.5
 """As they are rounded."""
@@ -78,6 +77,11 @@ def _part(picture: dict[str, Any]) -> str:
         return ""
     sentence = _("rows {top} to {bottom} of {rows}, columns {left} to {right} of {columns}")
     return sentence.format(top=top, bottom=bottom - 1, rows=rows, left=left, right=right - 1, columns=columns)
+
+
+def cell(number: Number, scale: float) -> tuple[str, str]:
+    """Return a number as it is written, and in which style: the darker its ground, the larger it is."""
+    return _cell(number), _shade(number, scale)
 
 
 def _cell(number: Number) -> str:

@@ -9,6 +9,9 @@ from typing import Final
 SCHEMA: Final = 2
 """Counts up when a field of the report, which docs/report.md describes, changes its meaning or goes away."""
 
+DRAWING: Final = "drawing.py"
+"""The file of a kata that says what `kata show --weights` draws, where there is something to draw."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:

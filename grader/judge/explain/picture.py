@@ -39,8 +39,8 @@ def picture(case: CaseOutcome) -> dict[str, Any] | None:
         "label": label + (f"[{', '.join(map(str, front))}]" if front else ""),
         "rows": [rows.start, rows.stop, theirs.shape[0]],
         "columns": [columns.start, columns.stop, theirs.shape[1]],
-        "expected": _written(theirs[rows, columns]),
-        "got": _written(mine[rows, columns]),
+        "expected": written(theirs[rows, columns]),
+        "got": written(mine[rows, columns]),
     }
 
 
@@ -54,7 +54,7 @@ def _window(at: int, size: int) -> slice:
     return slice(start, min(size, start + MOST))
 
 
-def _written(numbers: torch.Tensor) -> list[list[float | str]]:
+def written(numbers: torch.Tensor) -> list[list[float | str]]:
     """Return numbers that JSON can hold: what is none is a word."""
     return [[_number(value) for value in row] for row in numbers.tolist()]
 

@@ -90,7 +90,7 @@ def _is_passed(grading: Grading, implementation: MistakeRunner, case: CaseOutcom
 
 
 def _is_accepted(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
-    stand_in = _StandIn(implementation)
+    stand_in = StandIn(implementation)
     try:
         again(case, grading, stand_in, judges=True)
     except Failure:
@@ -243,7 +243,7 @@ def number_of(exchange: Exchange) -> int:
     return number >> RUN_BITS
 
 
-class _StandIn:
+class StandIn:
     """An implementation in the place of the answer, whatever it does."""
 
     def __init__(self, implementation: Local) -> None:

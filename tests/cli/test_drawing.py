@@ -1,0 +1,105 @@
+"""`kata show --weights`: an answer draws itself, in the terminal and as SVG."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from grader import catalog
+from grader.catalog import Kata
+from grader.judge.contract import Grading
+from grader.judge.explain.drawing import drawn
+from grader.judge.explain.reproduce import StandIn
+from grader.judge.workers.backend import Local
+from grader.judge.workers.keeper_client import NoSandboxes
+from grader.transport.request import DRAWING
+
+WITH_DRAWINGS = [kata for kata in catalog.katas().values() if (kata.solution / DRAWING).is_file()]
+
+
+@pytest.mark.grades
+def test_an_answer_draws_itself(real) -> None:
+    """The numbers are those of the learner's own code, right or wrong; the model answer's come with a pass."""
+    real("start", "double")
+    real.write("return x * 3")
+    shown = real("show", "double", "--weights").stdout
+    assert shown.splitlines() == [
+        "yours  doubled (2, 3)",
+        "       a    b    c",
+        "one    ·  .75  9.0",
+        "two  3.0  6.0 -3.0",
+        "",
+    ]
+    real.write('if not hasattr(x, "shape"):\n    raise TypeError("x must be a tensor")\nreturn 2 * x')
+    real("grade")
+    shown = real("show", "double", "--weights").stdout
+    assert shown.count("two  2.0  4.0 -2.0") == 2
+    assert "model answer  doubled (2, 3)" in shown
+
+
+@pytest.mark.grades
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ('raise RuntimeError("no")', "RuntimeError: no (line 2)"),
+        ("return x.sum()", "doubled cannot be drawn: rows and columns are needed, not ()"),
+        ("return", "doubled cannot be drawn: rows and columns are needed, not NoneType"),
+        ("return [", "line 2"),
+    ],
+)
+def test_an_answer_that_draws_nothing(real, body, said) -> None:
+    """It says why, ends with 1, and what grades it."""
+    real("start", "double")
+    real.write(body)
+    shown = real("show", "double", "--weights", code=1)
+    assert "Your answer draws nothing: " in shown.stdout
+    assert said in shown.stdout
+    assert "`kata grade double`" in shown.stdout
+
+
+@pytest.mark.grades
+def test_a_picture_in_a_file(real) -> None:
+    """It is well-formed, names its rows and columns, and says each number where one points."""
+    real("start", "double")
+    real.write('return x.masked_fill(x == 0.25, float("nan"))')
+    shown = real("show", "double", "--svg", "double.svg").stdout
+    assert shown == "Written to double.svg.\n"
+    picture = ET.parse(Path(real.folder) / "double.svg")
+    texts = [node.text for node in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"doubled", "one", "two", "a", "b", "c", "NaN", "·"} == set(texts)
+    exact = [node.text for node in picture.iter("{http://www.w3.org/2000/svg}title")]
+    assert exact[1:] == ["0", "nan", "3", "1", "2", "-1"]
+
+
+def test_a_kata_without_a_drawing(tool) -> None:
+    """It says which ones have one."""
+    tool("start", "second")
+    shown = tool("show", "second", "--weights", code=2)
+    assert "There is nothing to draw of second." in shown.stderr
+
+
+def test_not_in_a_mock_interview(tool) -> None:
+    """Nothing helps while one runs."""
+    tool("mock", "second")
+    shown = tool("show", "second", "--weights", code=2)
+    assert "mock" in shown.stderr
+
+
+@pytest.mark.parametrize("kata", WITH_DRAWINGS, ids=[kata.id for kata in WITH_DRAWINGS])
+def test_every_model_answer_draws_something(kata: Kata) -> None:
+    """Maps with a name for each row and column, not all the same number."""
+    grading = Grading(kata, kata.reference(), kata.filename, 3, NoSandboxes())
+    maps = drawn(grading, kata.solution / DRAWING, StandIn(Local(kata.reference(), kata.filename)))
+    assert maps
+    for one in maps:
+        for numbers in one["maps"]:
+            assert len(numbers) == len(one["rows"])
+            assert {len(row) for row in numbers} == {len(one["columns"])}
+        assert len({number for numbers in one["maps"] for row in numbers for number in row}) > 1
+
+
+def test_enough_of_them() -> None:
+    """Whatever returns weights, masks or encodings has one."""
+    assert len(WITH_DRAWINGS) >= 13
