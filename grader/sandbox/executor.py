@@ -16,6 +16,7 @@ from typing import Any, Final
 import torch
 
 from grader.sandbox import levels, observe
+from grader.sandbox.drivers import DRIVERS
 from grader.sandbox.training import NoLossError, Tell, train
 from grader.sandbox.values import Snapshot, describe, same_bits
 from grader.transport.memory import OWN
@@ -247,7 +248,8 @@ class Executor:
 
     def _owner_and_target(self, header: Header) -> tuple[Any, Any]:
         if header["handle"] is None:
-            return None, self._entry(header["entry"])
+            entry = self._entry(header["entry"])
+            return None, partial(DRIVERS[header["driver"]], entry) if header.get("driver") else entry
         owner = self._modules[header["handle"]]
         if header.get("unroll"):
             return owner, partial(_unrolled, owner, *header["unroll"])

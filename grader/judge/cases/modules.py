@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Final, Protocol
 
 import torch
@@ -13,6 +14,7 @@ from grader.judge.exchange.arguments import described
 from grader.judge.exchange.results import Result
 from grader.judge.verdict.parameters import not_learned
 from grader.language import _
+from grader.sandbox.drivers import DRIVERS, RESULTS
 from grader.transport.wire import Tree
 
 TRAINING_SECONDS: Final = 110.0
@@ -55,6 +57,14 @@ class Entry:
     def run(self, *args: Any, **kwargs: Any) -> Result:
         """Call the function without comparing values."""
         return self._call(args, kwargs, compared=False)
+
+    def driven(self, driver: str, *args: Any, **kwargs: Any) -> Result:
+        """Put it into a scene that does not travel, compared: see :mod:`grader.sandbox.drivers`."""
+        names = tuple(inspect.signature(DRIVERS[driver]).parameters)[1:]
+        header = _header(names, entry=self._signature.name, grad=self._check.variant.grad) | {"driver": driver}
+        text = f"{driver}({self._signature.name}, {described(args, kwargs, names)})"
+        returns = RESULTS[driver](*args, **kwargs)
+        return self._check.ask(header, {"args": args, "kwargs": kwargs}, text, returns, compared=True)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any], *, compared: bool) -> Result:
         signature = self._signature

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import inspect
 import re
 import zlib
 from typing import Any, Final
@@ -17,6 +18,7 @@ from grader.judge.exchange.results import Exchange
 from grader.judge.runs.outcome import CaseOutcome, failed_after
 from grader.judge.verdict.expected import MALFORMED
 from grader.language import _
+from grader.sandbox import drivers
 from grader.transport.callables import Step
 from grader.transport.wire import Returned, dtype_name
 
@@ -123,7 +125,9 @@ def script(shown: list[CaseOutcome], outcomes: list[CaseOutcome], kata: str, see
     while exchanges:
         if exchanges[-1].header["op"] == "call":
             with contextlib.suppress(*MALFORMED):  # it was to get a part of an earlier result that is not there
-                return head + "\n".join(_lines(case.check, exchanges)) + "\n"
+                driven = any(exchange.header.get("driver") for exchange in exchanges)
+                scenes = f"\n# {_('What the answer is put into')}\n{inspect.getsource(drivers)}\n\n" if driven else ""
+                return head + scenes + "\n".join(_lines(case.check, exchanges)) + "\n"
         exchanges.pop()
     return ""
 
@@ -199,8 +203,7 @@ def _call_lines(check: Check, exchange: Exchange, module: str, results: dict[int
 
     given = [write(value, names[i] if i < len(names) else f"argument_{i + 1}") for i, value in enumerate(args)]
     given += [f"{key}={write(value, key)}" for key, value in kwargs.items()]
-    called, result = module or f"answer.{header['entry']}", results[exchange.key]
-    called += f".{header['method']}" if header["method"] else ""
+    (called, given), result = _called_as(header, module, given), results[exchange.key]
     if header.get("unroll"):
         lines += _unrolled_lines(module, result, given, *header["unroll"], is_last=is_last)
     else:
@@ -213,6 +216,14 @@ def _call_lines(check: Check, exchange: Exchange, module: str, results: dict[int
         return lines
     lines += ['print("got", got, sep="\\n")']
     return lines + _expectation(check, exchange, module, set(written.values()))
+
+
+def _called_as(header: dict[str, Any], module: str, given: list[str]) -> tuple[str, list[str]]:
+    """Write what is called, and the arguments: of a scene the first one is the answer's."""
+    called = module or f"answer.{header['entry']}"
+    if header.get("driver"):
+        return header["driver"], [called, *given]
+    return called + (f".{header['method']}" if header["method"] else ""), given
 
 
 def _recorded(line: str, recording: str) -> list[str]:
