@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
+import torch
 from torch.overrides import _get_current_function_mode_stack
 
 from grader.probes import tracer
@@ -98,6 +99,56 @@ def test_an_unknown_name_is_refused():
     for name in ("torch.sofmax", "torch.nowhere.softmax", "softmax", "torch.nn.Linear.*"):
         with pytest.raises(ValueError, match="torch"), tracer.trace("answer.py", forbidden=[name]):
             pass
+
+
+GRADIENTS = """
+import torch
+x = torch.ones(3, requires_grad=True)
+def asked():
+    return torch.autograd.grad(x.square().sum(), x)
+def called():
+    x.square().sum().backward()
+def transformed():
+    return torch.func.vjp(torch.sin, x.detach())[1](x.detach())
+class Own(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+    @staticmethod
+    def backward(ctx, g):
+        with torch.enable_grad():
+            y = g.detach().requires_grad_()
+            return torch.autograd.grad(y.sum(), y)[0]
+own = Own.apply
+"""
+AUTOGRAD = ("torch.autograd.grad", "torch.Tensor.backward", "torch.func.vjp")
+
+
+@pytest.mark.parametrize("frames", [True, False])
+@pytest.mark.parametrize(
+    ("asks", "said"), [("asked", AUTOGRAD[0]), ("called", AUTOGRAD[1]), ("transformed", AUTOGRAD[2])]
+)
+def test_autograd_can_be_out_of_bounds(asks, said, frames):
+    """A kata may forbid that a file asks for gradients; the functions of torch.func are written in Python."""
+    namespace = {}
+    exec(compile(GRADIENTS, "answer.py", "exec"), namespace)
+    with tracer.trace("answer.py", forbidden=AUTOGRAD, frames=frames) as calls:
+        namespace[asks]()
+    assert said in [call.name for call in calls] or (asks == "transformed" and not frames)
+
+
+@pytest.mark.parametrize("frames", [True, False])
+def test_the_grader_may_ask_for_gradients_of_what_may_not(frames):
+    """It differentiates results of a file under the tracer; what a backward pass of the file's own asks is seen."""
+    namespace = {}
+    exec(compile(GRADIENTS, "answer.py", "exec"), namespace)
+    x = namespace["x"]
+    with tracer.trace("answer.py", forbidden=AUTOGRAD, frames=frames) as calls:
+        torch.autograd.grad(x.square().sum(), x)
+    assert calls == []
+    with tracer.trace("answer.py", forbidden=AUTOGRAD) as calls:
+        torch.autograd.grad(namespace["own"](x).sum(), x)
+    assert [call.name for call in calls] == ["torch.autograd.grad"]
 
 
 def test_the_tracer_leaves_nothing_behind():

@@ -1,0 +1,183 @@
+"""Hidden cases of layer-norm-backward."""
+
+import pytest
+import torch
+
+from grader.kit.digits import keeps_digits
+
+
+def tensors(rng, *shape, scale=1.0):
+    """Draw tokens, a weight that is far from one, and a gradient of the output."""
+    return rng.normal(*shape, scale=scale), rng.normal(shape[-1]), rng.normal(*shape)
+
+
+def spread(rng, *shape):
+    """Draw tokens whose features have variance 1: three numbers may be nearly equal by chance."""
+    x = rng.normal(*shape)
+    return (x - x.mean(-1, keepdim=True)) / x.std(-1, keepdim=True)
+
+
+def test_by_hand(check):
+    """The example of the task, in numbers that can be followed on paper."""
+    x = torch.tensor([[1.0, 3.0, 1.0, 3.0], [0.0, 4.0, 4.0, 0.0]])
+    d_output = torch.tensor([[4.0, 0.0, 0.0, 0.0], [0.0, 6.0, 2.0, 2.0]])
+    check(x, torch.tensor([1.0, 1.0, 2.0, 1.0]), d_output, eps=0.0)
+
+
+def test_two_tokens(check, rng):
+    """The smallest call: each row has statistics of its own, the sums go over both."""
+    _, weight, d_output = tensors(rng, 2, 5)
+    check(spread(rng, 2, 5), weight, d_output)
+
+
+def test_a_batch_of_sequences(check, rng):
+    """(B, S, d): the gradients of weight and bias are sums over batch and tokens."""
+    check(*tensors(rng, 2, 3, 6))
+
+
+@pytest.mark.parametrize("shape", [(7,), (1, 7), (3, 1, 6), (2, 3, 4, 6)])
+def test_any_leading_axes(check, rng, shape):
+    """One token alone, a single row, heads in between: all axes but the last are summed over."""
+    _, weight, d_output = tensors(rng, *shape)
+    check(spread(rng, *shape), weight, d_output)
+
+
+def test_axes_of_one_size(check, rng):
+    """B == S == d, where a wrong axis does not show in the shape."""
+    _, weight, d_output = tensors(rng, 4, 4, 4)
+    check(spread(rng, 4, 4, 4), weight, d_output)
+
+
+def test_three_features(check, rng):
+    """With few features the divisor of the variance matters most."""
+    _, weight, d_output = tensors(rng, 3, 5, 3)
+    check(rng.uniform(3, 5, 1, low=0.5, high=3.0) * spread(rng, 3, 5, 3), weight, d_output)
+
+
+def test_one_feature(check, rng):
+    """A single feature does not vary: only the bias has a gradient."""
+    check(*tensors(rng, 2, 3, 1))
+
+
+def test_tokens_of_different_size(check, rng):
+    """A loud token gets a small gradient, a quiet one a large one."""
+    sizes = torch.tensor([0.2, 1.0, 5.0, 25.0], dtype=torch.float64).view(4, 1)
+    _, weight, d_output = tensors(rng, 4, 8)
+    check(sizes * spread(rng, 4, 8) + sizes, weight, sizes * d_output)
+
+
+def test_weight_of_ones(check, rng):
+    """The weight of a new layer: what the statistics do shows alone."""
+    x, weight, d_output = tensors(rng, 2, 3, 8)
+    check(x, torch.ones_like(weight), d_output)
+
+
+def test_gradient_of_a_sum(check, rng):
+    """All entries of the gradient are one number in memory, as behind y.sum()."""
+    x, weight, _ = tensors(rng, 3, 4, 6)
+    check(x, weight, torch.ones((), dtype=torch.float64).expand(3, 4, 6))
+
+
+def test_gradient_with_a_common_level(check, rng):
+    """Most of the gradient is the same for all features: the way through the mean takes it away."""
+    x, weight, d_output = tensors(rng, 2, 3, 8)
+    check(x, 1.0 + 0.25 * weight, 4.0 + d_output)
+
+
+def test_gradient_along_the_token(check, rng):
+    """Most of the gradient would make the token larger: the way through the variance takes it away."""
+    x, weight, d_output = tensors(rng, 2, 3, 8)
+    check(x, 1.0 + 0.25 * weight, 4.0 * x + d_output)
+
+
+def test_tiny_values(check, rng):
+    """A variance around the size of eps, where eps and its place show."""
+    check(*tensors(rng, 3, 4, 8, scale=3e-3))
+
+
+def test_constant_tokens(check, rng):
+    """No variance at all: no NaN, in no result and no gradient."""
+    _, weight, d_output = tensors(rng, 2, 3, 8)
+    x = rng.integers(-4, 5, 2, 3, 1).double().expand(2, 3, 8).clone()
+    x[1, 2] = 0.0
+    check(x, weight, d_output)
+
+
+@pytest.mark.derive
+def test_constant_tokens_of_any_value(check, rng):
+    """Numbers whose squares have more digits than float32: rounding must not make a NaN of a token without variance."""
+    x = (rng.integers(-64000, 64001, 4, 24, 1).double() / 64).expand(4, 24, 7).clone()
+    _, weight, d_output = tensors(rng, 4, 24, 7)
+    dx, d_weight, d_bias = check.run(x, weight, d_output)
+    finite = all(result.got.isfinite().all() for result in (dx, d_weight, d_bias))
+    check.that(finite, "a token whose features are all equal makes a NaN or an infinity")
+
+
+def test_large_values(check, rng):
+    """Values in the thousands: their squares do not fit into float16, nor those of float64 into float32."""
+    scale = 1e25 if check.dtype == torch.float64 else 2e3
+    _, weight, d_output = tensors(rng, 3, 4, 8)
+    check(scale * spread(rng, 3, 4, 8), weight, 0.25 * scale * d_output)
+
+
+def test_values_far_from_zero(check, rng):
+    """A mean much larger than the deviations: it takes all the digits that the input has."""
+    offset = {torch.float64: 2048.0, torch.float32: 2.0}.get(check.dtype, 64.0)
+    _, weight, d_output = tensors(rng, 6, 4, 16)
+    check(offset + 1.5 * rng.normal(6, 4, 16), weight, d_output)
+
+
+def test_hundreds_of_tokens(check, rng):
+    """The sums grow to hundreds: whoever adds halves to halves one by one stands still at 256."""
+    x, weight, d_output = tensors(rng, 6, 100, 5)
+    check(x, weight, 1.0 + 0.5 * d_output)
+
+
+@pytest.mark.parametrize("eps", [0.5, 1e-3])
+def test_eps_is_an_argument(check, rng, eps):
+    """By name and as the fourth argument."""
+    x, weight, d_output = tensors(rng, 2, 3, 6, scale=0.05)
+    check(x, weight, d_output, eps=eps)
+    check(x, weight, d_output, eps)
+
+
+def test_by_keyword(check, rng):
+    """The names of the arguments are part of the contract."""
+    x, weight, d_output = tensors(rng, 2, 3, 6)
+    check(d_output=d_output, weight=weight, x=x)
+
+
+def test_transposed_inputs(check, rng):
+    """Views whose features do not lie side by side."""
+    check(rng.normal(2, 6, 5).transpose(1, 2), rng.normal(12)[::2], rng.normal(5, 2, 6).transpose(0, 1))
+    check(rng.normal(4, 3, 10)[:, :, ::2], rng.normal(5), rng.normal(3, 4, 5).transpose(0, 1))
+
+
+@pytest.mark.precise
+@pytest.mark.derive("grad", "device", "contract")
+def test_digits_of_double_precision(check, rng):
+    """In float64 all digits count, with a mean of a thousand as well."""
+    x, weight, d_output = tensors(rng, 2, 3, 6)
+    for result in (check(x, weight, d_output), check(64.0 + x, weight, d_output, 1e-12)):
+        check.that(keeps_digits(result), "numbers of float64 came back with the digits of a shorter type")
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_other_sizes(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
+    for shape in ((9, 1, 1, 5), (1, 1, 3, 5), (9, 1, 5), (1, 300, 5), (3, 3, 3, 3), (2, 300), (2, 5)):
+        x, weight, d_output = tensors(rng, *shape)
+        check(x, weight, d_output, 0.0)
+        check(x, weight, d_output, 1.0)
+        check(3e4 * x, weight, 3e4 * d_output)
+    row, other = rng.normal(5), rng.normal(5)
+    for arguments in ((row, row, other), (row, other, row), (other, row, row)):
+        check(*arguments)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0])
+def test_the_same_object(check, rng, scale):
+    """One tensor in several places is that tensor in each of them."""
+    x = scale * spread(rng, 6)
+    check(x, x, x)
