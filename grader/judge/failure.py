@@ -41,6 +41,13 @@ class Failure(Exception):
     at: int = -1
     """The number of the operation in its run that failed, -1 for the last one."""
 
+    @property
+    def group(self) -> str:
+        """What is looked for in one way: wrong numbers, wrong gradients; any other kind by itself."""
+        if "gradient" in self.kind:
+            return "gradient"
+        return "value" if self.kind in ("value", "nan", "shape") else self.kind
+
     def seen_at(self, at: int, call: str, size: int) -> Failure:
         """Note in which operation it was seen, where that is not known already."""
         self.call, self.size = self.call or call, self.size or size

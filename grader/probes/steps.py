@@ -19,14 +19,16 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.probes.frames import line_on_stack
+from grader.probes.lines import Lines
 
 if TYPE_CHECKING:
     from types import FrameType
 
 MOST_STEPS: Final = 1500
-MOST_BYTES: Final = 16 << 20
-LARGEST: Final = 1 << 14
+MOST_BYTES: Final = 64 << 20
+LARGEST: Final = 1 << 19
 """Larger tensors are known by name and line only: numbers of theirs are not kept."""
+MOST_ESCAPED: Final = 20
 DEEPEST: Final = 3
 """So deep are tensors looked for in lists."""
 SOURCE: Final = "source"
@@ -104,9 +106,12 @@ class Recorder:
         self._escaped_from_graph = False
         self.returned = 0
         """The line at which the file handed back a result last."""
+        self.lines = Lines(self._number_of)
         self._frames: dict[int, _Names] = {}
         self._bytes = 0
         self._place = (0, 0)
+        self._copies = False
+        """Whether it is we who do an operation: outside of the modes they see what we do."""
         self._group = 0
         self._modes: list[Any] = []
         self._before: Any = None
@@ -134,6 +139,8 @@ class Recorder:
         for name, value in list(frame.f_locals.items()):  # what it is called with has a name already, the caller's
             if _isinstance(value, _Tensor):
                 names.bound[name] = _identity(value)
+        if not frame.f_code.co_name.startswith("<"):  # what a comprehension does is part of its statement
+            self.lines.enter(frame)
         return self._on_line
 
     def _on_line(self, frame: FrameType, event: str, argument: Any) -> Any:
@@ -145,7 +152,10 @@ class Recorder:
                 if names.bound.get(name) != now:
                     names.bound[name] = now
                     self._bind(value, name)
+        if event == "line":
+            self.lines.line(frame)
         if event == "return":
+            self.lines.leave(frame, argument)
             self._frames.pop(id(frame), None)
             self.returned = frame.f_lineno
             self._hand_back(argument)
@@ -171,13 +181,13 @@ class Recorder:
         """Take note of an operation that has run."""
         operation = str(function).removeprefix("aten.").partition(".")[0]
         given, made = _tensors((args, kwargs)), _tensors(result)
-        if len(self.steps) >= MOST_STEPS:
+        if len(self.steps) >= MOST_STEPS or self._copies:
             return
         frame = sys._getframe(1)  # noqa: SLF001 - whose line it is
         line = line_on_stack(self.filename, frame)
         reads = {number for tensor in given for number in self._reads(tensor)}
         if operation == FROM_DATA:
-            reads.update(self._escaped)
+            reads.update(self._escaped[-MOST_ESCAPED:])
         where = line, _owner(self.filename, frame)
         if where != self._place:
             self._place, self._group = where, self._group + 1
@@ -193,6 +203,8 @@ class Recorder:
 
     def on_function(self, name: str, given: list[torch.Tensor], made: list[torch.Tensor]) -> None:
         """Take note of what left the graph, and of what became Python's."""
+        if self._copies:
+            return
         if name in ESCAPES:
             self._escaped += [number for tensor in given for number in self._reads(tensor)]
             self._escaped_from_graph |= any(tensor.requires_grad for tensor in given)
@@ -208,6 +220,9 @@ class Recorder:
             number = self._add(0, SOURCE, [], tensor)
         return [number, *(later for later in self._written.get(_memory(tensor), ()) if later > number)]
 
+    def _number_of(self, tensor: torch.Tensor) -> int | None:
+        return self._reads(tensor)[0] if id(tensor) in self._made or len(self.steps) < MOST_STEPS else None
+
     def _standing(self, value: Any) -> Any:
         if _isinstance(value, _Tensor):
             return Stands(self._reads(value)[0])
@@ -218,7 +233,9 @@ class Recorder:
     def _add(self, line: int, operation: str, reads: list[int], tensor: torch.Tensor) -> int:
         value = None
         if tensor.numel() <= LARGEST and self._bytes < MOST_BYTES:
+            self._copies = True
             value = _clone(_detach(tensor))
+            self._copies = False
             self._bytes += value.numel() * value.element_size()
         number = len(self.steps)
         dtype = str(tensor.dtype).removeprefix("torch.")

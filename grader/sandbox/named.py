@@ -5,10 +5,12 @@ Asked for after a failure alone. What is sent is bounded in number and bytes.
 
 from __future__ import annotations
 
+import json
 from typing import Any, Final
 
 import torch
 
+from grader.probes.lines import Passed
 from grader.probes.steps import SOURCE, Recorder, Step
 from grader.sandbox import observe
 from grader.sandbox.executor import Executor
@@ -18,7 +20,8 @@ STEPS: Final = "steps"
 """The name of the operation, and the kind of its reply."""
 MOST_VALUES: Final = 200
 MOST_SENT: Final = 1200
-MOST_BYTES: Final = 4 << 20
+MOST_BYTES: Final = 24 << 20
+MOST_WRITTEN: Final = 4 << 20
 PLAIN: Final = {"op": "call", "trace": None, "cost": False, "inputs": False, "grad": False}
 """How the call is made once more: nothing is watched but its steps."""
 
@@ -41,8 +44,16 @@ def recorded(executor: Executor, header: Header, tensors: Tensors) -> tuple[Head
         reply["raised"] = True
     reply["returned"] = recorder.returned
     reply["steps"] = described(recorder.steps, snapshot)
+    reply["passed"] = snapshot.tensor(written(recorder.lines.passed))
     heap = snapshot.tensors
     return reply, heap
+
+
+def written(passed: list[Passed]) -> torch.Tensor:
+    """Return the statements that ran as bytes of JSON: there may be more of them than a header holds."""
+    text = json.dumps([[one.frame, one.line, one.caller, one.made] for one in passed]).encode()
+    text = text if len(text) <= MOST_WRITTEN else b"[]"
+    return torch.frombuffer(bytearray(text), dtype=torch.uint8)
 
 
 def described(steps: list[Step], snapshot: Snapshot) -> list[list[Any]]:

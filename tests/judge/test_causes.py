@@ -252,3 +252,56 @@ def apply_rotary(x, cos, sin):
     )
     found = why(session, "rope", source)
     assert any(cause["id"] == "located" for cause in found)
+
+
+# --- numbers, lists and tokens ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kata", "edits", "marked", "most"),
+    [
+        ("greedy-decode", (("        written.append(token)", "        written.append(token % 3)"),), "token % 3", 3),
+        ("beam-search", (("candidates[:beam]", "candidates[: min(beam, 4)]"),), "min(beam, 4)", 2),
+        ("bleu", (("matches / (len(pred) - n + 1)", "matches / (len(pred) - n + 2)"),), "- n + 2", 4),
+        ("bleu", (("for n in range(1, min(k", "for n in range(1, min(k - 1"),), "k - 1", 2),
+    ],
+)
+def test_decoders_and_scores_are_located(session: Session, kata: str, edits: tuple, marked: str, most: int) -> None:
+    """What names stand for tells where Python's numbers and lists go wrong."""
+    source = changed(kata, *edits)
+    first = why(session, kata, source)[0]
+    assert line_of(source, marked) in first["lines"]
+    assert len(first["lines"]) <= most
+
+
+def test_digits_that_are_lost_have_a_line(session: Session) -> None:
+    """An epsilon that only shows in float64 is where the digits end."""
+    source = changed("sdpa", ("torch.softmax(scores, dim=-1)", "torch.softmax(scores, dim=-1) * (1 - 1e-11)"))
+    assert any(line_of(source, "1e-11") in cause["lines"] for cause in why(session, "sdpa", source))
+
+
+def test_what_only_large_calls_show_is_located(session: Session) -> None:
+    """A call of a thousand tokens is looked at where no smaller one fails."""
+    source = changed(
+        "sdpa",
+        (
+            "output = weights @ v",
+            "weights = weights * (torch.arange(weights.size(-1)) < 200)\n    output = weights @ v",
+        ),
+    )
+    found = why(session, "sdpa", source)
+    assert any(line_of(source, "< 200") in cause["lines"] for cause in found)
+
+
+def test_what_is_drawn_at_random_is_located(session: Session) -> None:
+    """A case that compares no numbers still shows where the answer leaves the reference."""
+    source = changed("add-norm", ("self.dropout(y)", "self.dropout(self.dropout(y))"))
+    assert any(line_of(source, "self.dropout(self.") in cause["lines"] for cause in why(session, "add-norm", source))
+
+
+def test_a_function_that_takes_other_arguments_has_a_line(session: Session) -> None:
+    """No line of its own runs, so it is where it begins."""
+    source = changed("masks", ("def combine_masks(*masks: Tensor | None)", "def combine_masks(a=None, b=None)"))
+    source = source.replace("for mask in masks", "for mask in (a, b)")
+    found = why(session, "masks", source)
+    assert any(line_of(source, "def combine_masks") in cause["lines"] for cause in found)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from grader.catalog import FAMILIES
+from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.explain.diagnose import Diagnosis
 from grader.judge.explain.locate.find import chosen, locate
 from grader.judge.explain.locate.words import Located, listed
@@ -21,6 +22,8 @@ from grader.text import clean
 
 MOST_LOOKED_AT: Final = 5
 """So many failing cases are run once more with their steps recorded."""
+MOST_LINES_OF_A_NAME: Final = 6
+"""More lines than so many tell nothing beside a name."""
 LOCATED: Final = "located"
 SEEN: Final = "seen"
 
@@ -70,10 +73,11 @@ class Cause:
 def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> list[Cause]:
     """Return why cases fail, the most telling first."""
     failing = [case for case in outcomes if case.failure is not None]
-    search = _Search(failing, source)
+    passing = [case for case in outcomes if case.outcome == "passed" and case.family in DERIVED_FROM]
+    search = _Search(failing, passing, source)
     found = [cause for diagnosis in told_of(named) if (cause := search.named(diagnosis)) is not None]
     every = [*_joined([*found, *search.located()]), *search.seen()]
-    return sorted(every, key=lambda cause: not _is_forbidden(cause.evidence))  # what is out of bounds comes first
+    return sorted(every, key=lambda cause: not cause.evidence.is_out_of_bounds)  # what is out of bounds comes first
 
 
 def _joined(found: list[Cause]) -> list[Cause]:
@@ -91,10 +95,6 @@ def _joined(found: list[Cause]) -> list[Cause]:
     return [*causes.values(), *others]
 
 
-def _is_forbidden(case: CaseOutcome) -> bool:
-    return case.failure is not None and case.failure.kind == "forbidden"
-
-
 def _ordered(cases: Iterable[CaseOutcome]) -> tuple[CaseOutcome, ...]:
     return tuple(sorted(cases, key=lambda case: (FAMILIES.index(case.family), case.case.position)))
 
@@ -108,8 +108,8 @@ def told_of(named: list[Diagnosis]) -> list[Diagnosis]:
 class _Search:
     """Gives each failing case to one cause."""
 
-    def __init__(self, failing: list[CaseOutcome], source: str) -> None:
-        self._left, self._source = failing, source
+    def __init__(self, failing: list[CaseOutcome], passing: list[CaseOutcome], source: str) -> None:
+        self._left, self._passing, self._source = failing, passing, source
         self._looks = MOST_LOOKED_AT
         self._known: dict[CaseOutcome, Located | None] = {}
 
@@ -121,6 +121,7 @@ class _Search:
         family = diagnosis.mistake.family
         own = [case for case in its if case.family == family] or its
         place = self._look(own) or self._look(its)
+        place = place if place is not None and len(place.lines) <= MOST_LINES_OF_A_NAME else None
         evidence = place.case if place is not None else own[0]
         streams = {case.case.stream for case in its}
         taken = self._take(case for case in self._left if case in its or case.case.stream in streams)
@@ -144,7 +145,7 @@ class _Search:
                 other.evidence if other else place.case,
                 located=other.located if other else place,
             )
-        return list(found.values())
+        return sorted(found.values(), key=lambda cause: -len(cause.cases))
 
     def seen(self) -> list[Cause]:
         """Take what is left, by line and kind."""
@@ -164,7 +165,7 @@ class _Search:
             if self._looks <= 0:
                 return None
             self._looks -= 1
-            self._known[case] = locate(case, self._source)
+            self._known[case] = locate(case, self._source, self._passing)
         return self._known[case]
 
     def _take(self, cases: Iterable[CaseOutcome]) -> tuple[CaseOutcome, ...]:
@@ -176,7 +177,5 @@ class _Search:
 def _group(case: CaseOutcome) -> tuple[str, str]:
     """Return what is put down to one place: wrong numbers of a family, or failures of any other kind."""
     assert case.failure is not None
-    kind = case.failure.kind.partition("-")[0] if case.failure.kind.startswith("gradient") else case.failure.kind
-    if kind in ("value", "nan", "shape"):
-        return "value", case.case.family
-    return kind.replace("no-gradient", "gradient"), ""
+    kind = case.failure.group
+    return kind, case.case.family if kind == "value" else ""

@@ -18,7 +18,14 @@ from typing import Any, Final
 from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.contract import Grading, Model
 from grader.judge.explain.mistakes import Mistake, load
-from grader.judge.explain.reproduce import MistakeRunner, agrees_with, is_comparable, passes, reproduces
+from grader.judge.explain.reproduce import (
+    MistakeRunner,
+    agrees_with,
+    is_comparable,
+    operations_of,
+    passes,
+    reproduces,
+)
 from grader.judge.runs.outcome import CaseOutcome
 from grader.probes import simdevice
 from grader.sandbox.observe import SIMULATED
@@ -31,6 +38,8 @@ MOST_FOR_PAIRS: Final = 6
 MOST_PAIRS: Final = 600
 """So many files with two mistakes are tried: a count, so that a slow machine names as many as a fast one."""
 MOST_TRIPLES: Final = 60
+MOST_OPERATIONS: Final = 120_000
+"""So many operations of tensors may several mistakes in one file take, all tries together: a case may be long."""
 MOST_LIKELY: Final = 6
 """Of so many mistakes that do in part what the answer did, three are tried together."""
 MOST_IN_PART: Final = 40
@@ -42,6 +51,9 @@ MOST_UNEXPLAINED: Final = 1 / 3
 MOST_TOGETHER: Final = 3
 APART: Final = ("contract", "cost", "device", "grad", "dtype")
 """Families whose own cases say nothing about the numbers of others: what fails in them is named by itself."""
+
+Hit = tuple[Mistake, list[CaseOutcome], MistakeRunner]
+"""A mistake, the cases in which it does what the answer did, and what runs it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +141,7 @@ class _Search:
     def __init__(self, grading: Grading, bank: Bank, failing: list[CaseOutcome], passing: list[CaseOutcome]) -> None:
         self._grading, self._bank, self._failing, self._passing = grading, bank, failing, passing
         self._few = _first_of_each_family(sorted(failing, key=_order), FAILING_PER_FAMILY)
+        self._room, self._counted = MOST_OPERATIONS, dict[CaseOutcome, int]()
         families = {case.family for case in failing}  # each mistake fails in its own
         self._singles = [(mistake, run) for mistake, run in bank.singles() if mistake.family in families]
         self._strangers = [(mistake, run) for mistake, run in bank.singles() if mistake.family not in families]
@@ -190,22 +203,23 @@ class _Search:
     def _two(self) -> list[Diagnosis]:
         """Find two mistakes that do it together, or one that does it in part of the cases."""
         roots = self._roots()
-        hits = [
+        hits: list[Hit] = [
             (mistake, [case for case in roots if reproduces(self._grading, run, case)], run)
             for mistake, run in self._singles
         ]
         hits = [(m, cases, run) for m, cases, run in hits if cases and self._nothing_against(run, self._plain)]
+        hits.sort(key=lambda hit: -len(hit[1]))
+        pairs = list(islice(self._sharing(hits, roots), 2))
+        if len(pairs) == 1:
+            return pairs[0]
         written, derived = self._in_order()
         explains = {
             m.id: {c.id for c in (*written, *derived) if reproduces(self._grading, run, c)} for m, _c, run in hits
         }
         hits.sort(key=lambda hit: (-len(hit[1]), -len(explains[hit[0].id])))
-        for (first, here, _one), (second, there, _other) in combinations(hits, 2):
-            if all(case in here or case in there for case in roots):
-                both = self._bank.together(first, second)
-                if both is not None and self._all(both, roots):  # else their words cannot both be true
-                    return _both_of((first, here), (second, [case for case in there if case not in here]))
-        if any(case.failure is not None and case.failure.kind == "forbidden" for case in roots):
+        if pairs:
+            return next(self._sharing(hits, roots))
+        if any(case.is_out_of_bounds for case in roots):
             return []  # that comes first, and says what to do
         likely = [mistake for mistake, _cases, _run in hits]
         found = self._both(self._with(likely), roots)
@@ -219,6 +233,14 @@ class _Search:
         if most:
             return [_diagnosis(mistake, cases) for mistake, cases, _run in most]
         return self._both(self._without(likely, roots), roots)
+
+    def _sharing(self, hits: list[Hit], roots: list[CaseOutcome]) -> Iterator[list[Diagnosis]]:
+        """Yield two that share the failing cases between them and do it in one file: else not both can be true."""
+        for (first, here, _one), (second, there, _other) in combinations(hits, 2):
+            if all(case in here or case in there for case in roots):
+                both = self._bank.together(first, second)
+                if both is not None and self._all(both, roots):
+                    yield _both_of((first, here), (second, [case for case in there if case not in here]))
 
     def _in_order(self) -> tuple[list[CaseOutcome], list[CaseOutcome]]:
         """Return failing cases as they are written, and of those that are derived as many."""
@@ -249,7 +271,10 @@ class _Search:
 
     def _both(self, pairs: Iterator[tuple[Mistake, Mistake]], roots: list[CaseOutcome]) -> list[Diagnosis]:
         """Return the first pair that does it in one file."""
+        roots = sorted(roots, key=self._operations)
         for first, second in islice(self._conceivable(pairs, roots), MOST_PAIRS):
+            if not self._may_try(roots):
+                break
             both = self._bank.together(first, second)
             if both is not None and all(self._all(both, cases) for cases in (roots, self._plain, self._own)):
                 return _both_of((first, roots), (second, roots))
@@ -258,10 +283,23 @@ class _Search:
     def _three(self, likely: list[Mistake], roots: list[CaseOutcome]) -> list[Diagnosis]:
         """Return the first three that do it in one file."""
         for three in islice(combinations(likely, 3), MOST_TRIPLES):
+            if not self._may_try(roots):
+                break
             run = self._bank.together(*three)
             if run is not None and all(self._all(run, cases) for cases in (roots, self._plain, self._own)):
                 return _both_of(*((mistake, roots) for mistake in three))
         return []
+
+    def _may_try(self, roots: list[CaseOutcome]) -> bool:
+        """Whether there is room for one more try, which does at least the first of these cases."""
+        self._room -= self._operations(roots[0])
+        return self._room >= 0
+
+    def _operations(self, case: CaseOutcome) -> int:
+        """Return how many operations the reference takes for a case."""
+        if case not in self._counted:
+            self._counted[case] = operations_of(case)
+        return self._counted[case]
 
     def _conceivable(
         self, pairs: Iterator[tuple[Mistake, Mistake]], roots: list[CaseOutcome]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any, Final
 
 import torch
@@ -24,7 +24,7 @@ from grader.judge.runs.outcome import CaseOutcome, failed_after
 from grader.judge.workers.pending import MustResubmit
 from grader.language import _, marked
 from grader.transport.operations import Message
-from grader.transport.wire import Packer, Unpacker, WireError
+from grader.transport.wire import Packer, Unpacker, WireError, tensors_in
 
 MOST_CALLS: Final = 4
 SENSITIVE: Final = 3.0
@@ -75,7 +75,7 @@ def _wrong_call(case: CaseOutcome) -> tuple[Check, Exchange] | None:
 
 def _pairs(exchange: Exchange) -> list[Pair]:
     """Return the float results of a call that differ from what was expected."""
-    got, want = _leaves(exchange.value), _leaves(exchange.want)
+    got, want = list(tensors_in(exchange.value)), list(tensors_in(exchange.want))
     names = exchange.names if len(exchange.names) == len(want) else [""] * len(want)
     if len(got) != len(want):
         return []
@@ -83,12 +83,6 @@ def _pairs(exchange: Exchange) -> list[Pair]:
         (name, g.double(), w.double()) for name, g, w in zip(names, got, want, strict=True) if w.is_floating_point()
     ]
     return [(name, g, w) for name, g, w in pairs if g.shape != w.shape or not agree(g, w)]
-
-
-def _leaves(value: Any) -> list[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        return [value]
-    return [leaf for item in value for leaf in _leaves(item)] if isinstance(value, (tuple, list)) else []
 
 
 def _in_all(look: Callable[[list[Pair]], Fact | None], calls: list[list[Pair]]) -> Fact | None:
@@ -259,13 +253,13 @@ def _tried(trial: tuple[str, str, Change], calls: list[tuple[Check, Exchange]]) 
 
 def _keeps_something(result: Any, kept: Callable[[torch.Tensor], torch.Tensor]) -> bool:
     """Whether the reference's result has a part that must stay as it was."""
-    return any(kept(leaf).numel() for leaf in _leaves(result)[:1])
+    return any(kept(leaf).numel() for leaf in islice(tensors_in(result), 1))
 
 
 def _moves(before: Any, after: Any, kept: Callable[[torch.Tensor], torch.Tensor]) -> bool:
     """Whether what must stay as it was does not."""
-    one, two = _leaves(before)[:1], _leaves(after)[:1]
-    return bool(one and two) and not agree(kept(one[0]).double(), kept(two[0]).double())
+    pairs = islice(zip(tensors_in(before), tensors_in(after), strict=False), 1)
+    return any(not agree(kept(one).double(), kept(two).double()) for one, two in pairs)
 
 
 def _again(check: Check, exchange: Exchange, args: list[Any]) -> Any:

@@ -22,7 +22,11 @@ def picture(case: CaseOutcome) -> dict[str, Any] | None:
     called = failed_after(case)
     if not called or called[-1].want is None or case.failure is None or case.failure.kind not in ("value", "nan"):
         return None
-    wrong = [(got, want, name) for got, want, name in wrong_results(called[-1]) if got is not None and _fits(got, want)]
+    wrong = [
+        (got, want, name)
+        for got, want, name in wrong_results(called[-1].value, called[-1].want, called[-1])
+        if got is not None and _fits(got, want)
+    ]
     if not wrong:
         return None
     got, want, name = next((one for one in wrong if one[2] == TOLD), wrong[0])

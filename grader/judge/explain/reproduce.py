@@ -1,5 +1,8 @@
 """What an answer did in a case, and whether something else does the same there."""
 
+# torch has classes without annotations:
+# mypy: disable-error-code="no-untyped-call"
+
 from __future__ import annotations
 
 import math
@@ -8,11 +11,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.judge.contract import Grading
 from grader.judge.exchange.compare import agree
 from grader.judge.exchange.results import Exchange
-from grader.judge.exchange.seen import Cost, cost_of, tensor_nodes
+from grader.judge.exchange.seen import Cost, asked_of, cost_of, tensor_nodes
 from grader.judge.failure import Failure, Satisfied
 from grader.judge.runs.lives import again
 from grader.judge.runs.outcome import CaseOutcome
@@ -20,6 +24,7 @@ from grader.judge.workers.backend import Header, Local, Tensors
 from grader.judge.workers.pending import Reply
 from grader.sandbox.executor import RUN_BITS
 from grader.sandbox.observe import SIMULATED
+from grader.transport.callables import steps_in
 from grader.transport.operations import Payload, same_operation
 from grader.transport.wire import Unpacker, tensors_in
 
@@ -27,6 +32,8 @@ if TYPE_CHECKING:
     from grader.judge.runs.recording import Recording
 
 COMPARABLE: Final = frozenset(("value", "built", "error", "missing"))
+LONGEST_DECODED: Final = 8000
+"""So many tokens may the prefixes of a call have together: each decodes anew for each mistake of the bank."""
 AS_FAR: Final = 0.3
 MOST_APART: Final = 2.5
 """One wasteful way to do a thing may cost so many times as much as another, written by somebody else."""
@@ -46,7 +53,17 @@ def is_comparable(case: CaseOutcome) -> bool:
     if check is None or not check.exchanges:
         return case.evidence.is_accepted_at_a_glance
     settled = [exchange for exchange in check.exchanges if exchange.settled]
+    if any(is_long(exchange) for exchange in settled):
+        return False
     return bool(settled) and all(exchange.reply["kind"] in COMPARABLE for exchange in settled)
+
+
+def is_long(exchange: Exchange) -> bool:
+    """Whether a call decodes so many tokens that nobody makes it again and again."""
+    asked = sum(length for _rows, length in asked_of(exchange.reply))
+    if exchange.reply["kind"] == "error":  # which does not tell how far it came
+        asked = max((step.table.size(0) ** 2 // 2 for step in steps_in(exchange.trees)), default=0)
+    return asked > LONGEST_DECODED
 
 
 def reproduces(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
@@ -75,6 +92,39 @@ def agrees_with(grading: Grading, implementation: MistakeRunner, case: CaseOutco
     It does what the answer did there, or it passes there as well: what else the answer does does not matter to it.
     """
     return reproduces(grading, implementation, case) or _is_passed(grading, implementation, case)
+
+
+def operations_of(case: CaseOutcome) -> int:
+    """Return how many operations of tensors the reference takes for what was asked in a case."""
+    check = case.evidence.checked
+    counter = _Operations()
+    if check is None:
+        return 0
+    try:
+        with counter:
+            for exchange in check.exchanges:
+                check.reference(exchange)
+    except Exception:  # noqa: BLE001 - it was to raise: so many it took until then
+        return counter.count
+    finally:
+        check.grading.reference.release(check.handles)
+    return counter.count
+
+
+class _Operations(TorchDispatchMode):
+    """Counts them."""
+
+    count = 0
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # else the first operator imports PyTorch's compiler, which takes seconds
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        del types
+        self.count += 1
+        return func(*args, **(kwargs or {}))
 
 
 def _is_merely_near(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:

@@ -69,6 +69,11 @@ class CaseOutcome:
         label = f" [{self.variant.label}]" if self.variant.label else ""
         return (self.case.title or self.case.name.removeprefix("test_").replace("_", " ")) + own + label
 
+    @property
+    def is_out_of_bounds(self) -> bool:
+        """Whether it failed since something forbidden was called."""
+        return self.failure is not None and self.failure.kind == "forbidden"
+
     def succeed(self) -> None:
         """Note that its run is over; unless it has failed, it has passed."""
         if self.failure is None:

@@ -3,56 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import torch
 
 from grader.judge.cases.case import DERIVED_FROM
+from grader.judge.cases.check import Check
 from grader.judge.exchange.compare import agree
 from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate import kinds
-from grader.judge.explain.locate.region import Alignment, smallest
+from grader.judge.explain.locate.flow import Flow
+from grader.judge.explain.locate.match import RELATIVE, near, plain
+from grader.judge.explain.locate.region import Alignment, Region, smallest
+from grader.judge.explain.locate.slices import Place, Slices, Told, bits_of, partners
 from grader.judge.explain.locate.statements import Statements
-from grader.judge.explain.locate.traces import of_answer, of_reference
+from grader.judge.explain.locate.traces import Trace, of_answer, of_reference
 from grader.judge.explain.locate.words import Located, told
+from grader.judge.explain.reproduce import is_long
 from grader.judge.runs.outcome import CaseOutcome, failed_after
-from grader.transport.wire import dtype_name
+from grader.transport.wire import Tree, dtype_name, tensors_in
 
 LARGEST_CALL: Final = 1500
 """The largest failing call below so many numbers is looked at: in small tensors much is equal by chance."""
-LARGEST_RESULT: Final = 20_000
+LARGEST_RESULT: Final = 400_000
 """A call with larger results is not made once more: its steps would take too long to be compared."""
-OF_NUMBERS: Final = ("value", "nan", "shape", "error")
-"""Kinds of failures that are looked for by the numbers of the steps."""
+OF_NUMBERS: Final = ("value", "error")
+"""Groups of failures that are looked for by the numbers of the steps."""
 OF_MODULES: Final = ("parameters", "no-error")
 """Kinds for which no call has to be made once more."""
+MOST_CALLS: Final = 4
+"""So many calls of a case are looked at in which something else may be wrong than its numbers."""
+DIGITS: Final = {torch.float64: 9, torch.float32: 5}
+FEW_DIGITS: Final = 2
+MOST_PASSING: Final = 60
+LONGEST_TOLD: Final = 120
+"""So many passing cases are looked through for one that tells much, in so many characters at most."""
+EXACT: Final = 64
+"""So many units in the last place are numbers apart that are said to be equal in every digit."""
 
 
-def locate(case: CaseOutcome, source: str) -> Located | None:
-    """Return where a failing case goes wrong; None where that cannot be told for certain."""
+def locate(case: CaseOutcome, source: str, passing: Sequence[CaseOutcome] = ()) -> Located | None:
+    """Return where a failing case goes wrong; None where that cannot be told for certain.
+
+    ``passing``: cases that pass, beside which it may be seen.
+    """
     exchange = wrong_call(case)
     if exchange is None or case.failure is None:
         return None
-    kind, statements = case.failure.kind, Statements(source)
-    if kind in OF_NUMBERS:
-        return _by_numbers(case, exchange, statements) or kinds.precision(case, exchange, statements)
-    look = _LOOKS.get(kind.partition("-")[0]) or _LOOKS.get(kind)
+    group, statements = case.failure.group, Statements(source)
+    if group == "error" and not case.failure.line:
+        return kinds.called(case, exchange, statements)
+    if group in OF_NUMBERS:
+        return _by_numbers(case, exchange, statements, passing) or kinds.precision(case, exchange, statements)
+    if group == "fact":
+        return _by_fact(case, exchange, statements, passing)
+    if group == "structure":
+        plain = exchange.want is not None and not any(True for _tensor in tensors_in(exchange.want))
+        found = _by_numbers(case, exchange, statements, passing) if plain else None
+        return found or kinds.structure(case, exchange, statements)
+    look = _LOOKS.get(group)
     return look(case, exchange, statements) if look is not None else None
 
 
-_LOOKS: Final[dict[str, Callable[[CaseOutcome, Exchange, Statements], Located | None]]] = {
-    "gradient": kinds.gradient,
-    "no-gradient": kinds.gradient,
-    "dtype": kinds.dtype,
-    "fact": kinds.precision,
-    "modified": kinds.modified,
-    "structure": kinds.structure,
-    "parameters": kinds.parameters,
-    "no-error": kinds.unchecked,
-}
-
-
-def _by_numbers(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
+def _by_numbers(
+    case: CaseOutcome, exchange: Exchange, statements: Statements, passing: Sequence[CaseOutcome]
+) -> Located | None:
     check = case.check
     assert check is not None
     assert case.failure is not None
@@ -60,23 +75,106 @@ def _by_numbers(case: CaseOutcome, exchange: Exchange, statements: Statements) -
     answer = of_answer(check, exchange) if reference is not None else None
     if reference is None or answer is None:
         return None
-    alignment = Alignment(reference, answer, dtype_name(check.variant.dtype))
+    alignment = Alignment(reference, answer, RELATIVE.get(dtype_name(check.variant.dtype), 0.0))
     if answer.raised:
-        found = alignment.raised(case.failure.line)
+        before = _of_statements(check, exchange, (alignment, reference, answer), statements, passing)
+        found = before or alignment.raised(case.failure.line)
     else:
-        found = smallest([alignment.region(*leaf) for leaf in wrong_results(exchange)])
-    return told(case, found, statements) if found is not None else None
+        found = smallest([alignment.region(*leaf) for leaf in wrong_results(exchange.value, exchange.want, exchange)])
+    found = found or _of_statements(check, exchange, (alignment, reference, answer), statements, passing)
+    return told(case, found, statements)
+
+
+def _by_fact(
+    case: CaseOutcome, exchange: Exchange, statements: Statements, passing: Sequence[CaseOutcome]
+) -> Located | None:
+    """Find where a call goes other ways than the reference's, whether or not the case compares its numbers."""
+    check = case.check
+    assert check is not None
+    exact = EXACT * torch.finfo(check.variant.dtype).eps
+    calls = [other for other in failed_after(case) if other.header["op"] == "call"]
+    for call in calls[: -MOST_CALLS - 1 : -1]:
+        reference = of_reference(check, call)
+        answer = of_answer(check, call) if reference is not None else None
+        if reference is None or answer is None:
+            continue
+        wrong = wrong_results(call.value, reference.result, call, exact)
+        if not wrong:
+            continue
+        alignment = Alignment(reference, answer, exact)
+        found = smallest([alignment.region(*leaf) for leaf in wrong])
+        found = found or _of_statements(check, call, (alignment, reference, answer), statements, passing)
+        if found is not None:
+            return told(case, found, statements)
+    return kinds.precision(case, exchange, statements)
+
+
+def _of_statements(
+    check: Check,
+    exchange: Exchange,
+    traces: tuple[Alignment, Trace, Trace],
+    statements: Statements,
+    passing: Sequence[CaseOutcome],
+) -> Region | None:
+    """Find where it goes wrong by what names stand for, where the numbers of the steps do not tell."""
+    alignment, reference, answer = traces
+    flows = Flow(check.grading.reference_text), Flow(statements.source)
+    digits = DIGITS.get(check.variant.dtype, FEW_DIGITS)
+    together: dict[Place, list[Place]] = {}
+    for other, call in _alike(passing, exchange):
+        model = of_reference(other, call)
+        mine = of_answer(other, call) if model is not None else None
+        if model is not None and mine is not None:
+            aligned = Alignment(model, mine, RELATIVE.get(dtype_name(other.variant.dtype), 0.0))
+            together = partners(
+                Told(model, flows[0], aligned.name_of_theirs, digits),
+                Told(mine, flows[1], aligned.name_of_mine, digits),
+            )
+    theirs = Told(reference, flows[0], alignment.name_of_theirs, digits)
+    return Slices(theirs, Told(answer, flows[1], alignment.name_of_mine, digits), together).region(raised=answer.raised)
+
+
+def _alike(passing: Sequence[CaseOutcome], exchange: Exchange) -> list[tuple[Check, Exchange]]:
+    """Return a call of the same kind that is right, and tells much."""
+    found: list[tuple[float, Check, Exchange]] = []
+    for case in passing[:MOST_PASSING]:
+        check = case.evidence.checked
+        calls = [e for e in check.exchanges if e.settled and e.header["op"] == "call"] if check is not None else []
+        for call in calls[-1:]:
+            told = str(call.value)
+            if check is not None and call.header["method"] == exchange.header["method"] and len(told) <= LONGEST_TOLD:
+                found.append((sum(map(bits_of, set(told.split()))), check, call))
+    return [one[1:] for one in sorted(found, key=lambda one: -one[0])[:1]]
+
+
+_LOOKS: Final[dict[str, Callable[[CaseOutcome, Exchange, Statements], Located | None]]] = {
+    "gradient": kinds.gradient,
+    "dtype": kinds.dtype,
+    "modified": kinds.modified,
+    "parameters": kinds.parameters,
+    "no-error": kinds.unchecked,
+}
 
 
 def chosen(cases: Sequence[CaseOutcome]) -> CaseOutcome | None:
     """Return the failing case to look at: of those as they are written the largest that is not too large."""
     fitting = [case for case in cases if wrong_call(case) is not None]
     plain = [c for c in fitting if c.family == c.case.family and c.family in DERIVED_FROM] or fitting
-    size = {case: case.failure.size if case.failure else 0 for case in plain}
+    size = {case: _size(case) for case in plain}
     few = [case for case in plain if size[case] <= LARGEST_CALL]
     if few:
         return max(few, key=size.__getitem__)
     return min(plain, key=size.__getitem__, default=None)
+
+
+def _size(case: CaseOutcome) -> int:
+    """Return how large the call of a failing case is: its arguments, or the numbers that it returns in lists."""
+    call = wrong_call(case)
+    want = str(call.want) if call is not None and call.size == 0 else ""
+    if not want:
+        return case.failure.size if case.failure else 0
+    told = len(want) + (len(call.call) if call is not None else 0)
+    return told if len(want) <= LONGEST_TOLD else LARGEST_CALL + told
 
 
 def wrong_call(case: CaseOutcome) -> Exchange | None:
@@ -86,35 +184,43 @@ def wrong_call(case: CaseOutcome) -> Exchange | None:
         return None
     settled = failed_after(case)
     last = settled[-1] if settled else None
-    if last is None or sum(leaf.numel() for leaf in leaves(last.want)) > LARGEST_RESULT:
+    if last is None or sum(leaf.numel() for leaf in tensors_in(last.want)) > LARGEST_RESULT:
+        return None
+    if is_long(last):
         return None
     if failure.kind == "modified":
         return next((e for e in settled if e.reply.get("modified") and e.header["op"] == "call"), None)
     if failure.kind in OF_MODULES:
         return last if last.header["op"] == "build" or failure.kind == "no-error" else None
+    if failure.kind == "error" and not failure.line:
+        return last
     if last.header["op"] != "call" or check.expected_an_error or case.variant.device != "cpu":
         return None
     if failure.kind == "error":
-        return last if failure.line else None
-    if failure.kind in OF_NUMBERS:
+        return last
+    if failure.group in OF_NUMBERS:
         return last if last.want is not None else None
     return last
 
 
-def wrong_results(exchange: Exchange) -> list[tuple[torch.Tensor | None, torch.Tensor, str]]:
-    """Return the results of a call that are not as expected: what came, what was expected, the name."""
-    got, want = leaves(exchange.value), leaves(exchange.want)
+def wrong_results(
+    value: Tree, expected: Tree, exchange: Exchange, slack: float | None = None
+) -> list[tuple[torch.Tensor | None, torch.Tensor, str]]:
+    """Return the results of a call that are not as expected: what came, what was expected, the name.
+
+    ``slack``: how far they may be apart, beside the largest of them; None for the tolerance of their dtype.
+    """
+    got, want = list(tensors_in(value)), list(tensors_in(expected))
     names = exchange.names if len(exchange.names) == len(want) else ("",) * len(want)
     found: list[tuple[torch.Tensor | None, torch.Tensor, str]] = []
     for index, (theirs, name) in enumerate(zip(want, names, strict=True)):
         mine = got[index] if index < len(got) else None
-        if mine is None or mine.shape != theirs.shape or not agree(mine, theirs.to(mine.dtype)):
+        if mine is None or mine.shape != theirs.shape or not _same(mine, theirs, slack):
             found.append((mine, theirs, name))
     return found
 
 
-def leaves(value: Any) -> list[torch.Tensor]:
-    """Return the tensors of a result, left to right."""
-    if isinstance(value, torch.Tensor):
-        return [value]
-    return [leaf for item in value for leaf in leaves(item)] if isinstance(value, (tuple, list)) else []
+def _same(mine: torch.Tensor, theirs: torch.Tensor, slack: float | None) -> bool:
+    if slack is None or not theirs.is_floating_point():
+        return agree(mine, theirs.to(mine.dtype))
+    return near(plain(mine), plain(theirs), slack)

@@ -13,7 +13,7 @@ from grader.judge.explain.locate.traces import Step, Trace, of_answer, of_refere
 from grader.judge.explain.locate.words import Located, listed
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
-from grader.transport.wire import dtype_name
+from grader.transport.wire import dtype_name, tensors_in
 
 WIDTH = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 
@@ -33,10 +33,10 @@ def dtype(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loca
     """Find the first lines from which on a result has another dtype than it should."""
     assert case.check is not None
     trace = of_answer(case.check, exchange)
-    got = _tensors(exchange.value)
+    got = list(tensors_in(exchange.value))
     if trace is None or not got:
         return None
-    for leaf, theirs in zip(got, _tensors(exchange.want), strict=False):
+    for leaf, theirs in zip(got, tensors_in(exchange.want), strict=False):
         expected = case.check.variant.dtype if theirs.dtype == torch.float64 else theirs.dtype
         name = dtype_name(leaf.dtype)
         if leaf.dtype == expected:
@@ -104,16 +104,33 @@ def parameters(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
 
 def unchecked(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
     """Find the function that should have raised."""
-    assert case.check is not None
-    header = exchange.header
-    owner, name = header["entry"], "__init__" if header["op"] == "build" else ""
-    if header["op"] == "call" and header["handle"] is not None:
-        builds = (e for e in case.check.exchanges if e.header["op"] == "build")
-        owner = next((e.header["entry"] for e in builds if e.header["handle"] == header["handle"]), "")
-        name = header["method"] or "forward"
+    owner, name = _asked_for(case, exchange)
     line = statements.function(owner, name)
     sentence = _("`{name}`, which begins in {where}, accepts it.")
     return _told(case, (line,) if line else (), sentence, name=name or owner)
+
+
+def called(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
+    """Find the function that cannot be called like that, or the attribute that is not as the contract has it."""
+    assert case.failure is not None
+    owner, name = _asked_for(case, exchange)
+    line = statements.function(owner, name)
+    if line and "argument" in case.failure.message:
+        sentence = _("`{name}`, which begins in {where}, is not made for these arguments.")
+        return _told(case, (line,), sentence, name=name or owner)
+    line = statements.attribute(owner, name)
+    return _told(case, (line,) if line else (), _("It is made in {where}."))
+
+
+def _asked_for(case: CaseOutcome, exchange: Exchange) -> tuple[str, str]:
+    """Return the class or function that was called, and the method of it."""
+    assert case.check is not None
+    header = exchange.header
+    if header["op"] != "call" or header["handle"] is None:
+        return header["entry"], "__init__" if header["op"] == "build" else ""
+    builds = (e for e in case.check.exchanges if e.header["op"] == "build")
+    owner = next((e.header["entry"] for e in builds if e.header["handle"] == header["handle"]), "")
+    return owner, header["method"] or "forward"
 
 
 def _told(case: CaseOutcome, lines: tuple[int, ...], sentence: str, **words: str) -> Located | None:
@@ -124,15 +141,9 @@ def _lines(steps: Iterable[Step], statements: Statements) -> tuple[int, ...]:
     return tuple(dict.fromkeys(statements.of(step.line) for step in steps if step.line))
 
 
-def _tensors(value: object) -> list[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        return [value]
-    return [leaf for item in value for leaf in _tensors(item)] if isinstance(value, (tuple, list)) else []
-
-
 def _behind_results(trace: Trace, exchange: Exchange) -> list[int]:
     """Return what the results were made of; all steps where it is not known which ones they are."""
-    ends = [end for leaf in _tensors(exchange.value) if (end := Alignment.made(trace, leaf)) is not None]
+    ends = [end for leaf in tensors_in(exchange.value) if (end := Alignment.made(trace, leaf)) is not None]
     if not ends:
         return list(range(len(trace.steps)))
     return sorted({number for end in ends for number in trace.behind(end, ())[0]})

@@ -26,9 +26,9 @@ MOST_PLACES: Final = 64
 class Matcher:
     """The steps of the reference, to be found again among those of an answer."""
 
-    def __init__(self, reference: Trace, dtype: str) -> None:
-        """``dtype``: of the run, which tells how far numbers may be apart."""
-        self._slack = RELATIVE.get(dtype, 0.0)
+    def __init__(self, reference: Trace, slack: float) -> None:
+        """``slack``: how far numbers may be apart, beside the largest of them."""
+        self._slack = slack
         self._steps = [
             (number, plain(step.value)) for number, step in enumerate(reference.steps) if step.value is not None
         ]
@@ -57,6 +57,15 @@ class Matcher:
             mine = self._sorted[number]
             found.update(other for other, theirs in self._sorted.items() if near(mine, theirs, 1e-6))
         return found
+
+    def first_like(self, number: int) -> int:
+        """Return the first step with the same numbers."""
+        value = next((value for other, value in self._steps if other == number), None)
+        if value is None or number in self._sorted:
+            return min(self.alike({number}))
+        same = (n for n, other in self._steps if other.dtype == value.dtype and other.shape == value.shape)
+        by_number = dict(self._steps)
+        return next((n for n in same if torch.equal(by_number[n], value)), number)
 
     def _given_one(self, value: torch.Tensor, slack: float) -> tuple[Kind, int] | None:
         """What was there before the call is right where the reference had it, or makes it."""

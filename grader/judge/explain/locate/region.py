@@ -50,10 +50,11 @@ class Region:
 class Alignment:
     """The steps of an answer beside those of the reference, for one call."""
 
-    def __init__(self, reference: Trace, answer: Trace, dtype: str) -> None:
-        """``dtype``: that of the run."""
-        self._reference, self._answer, self._slack = reference, answer, RELATIVE.get(dtype, 0.0)
-        self._matcher = Matcher(reference, dtype)
+    def __init__(self, reference: Trace, answer: Trace, slack: float) -> None:
+        """``slack``: how far numbers may be apart, beside the largest of them."""
+        self._reference, self._answer, self._slack = reference, answer, slack
+        self._matcher = Matcher(reference, slack)
+        self._groups: dict[int, int] = {}
         found = {number: self._matcher.found(step) for number, step in enumerate(answer.steps)}
         self.anchors = {number: match for number, match in found.items() if match is not None}
         self._reached = self._all_alike({number for _kind, number in self.anchors.values()})
@@ -197,6 +198,17 @@ class Alignment:
             if step.value is not None and step.value.shape == value.shape and agree(step.value, value):
                 return number
         return None
+
+    def name_of_mine(self, number: int) -> str:
+        """Return what stands for a tensor of the answer: that of the reference which it is equal to, or its own."""
+        kind, other = self.anchors.get(number, ("", -1))
+        return self.name_of_theirs(other) if kind == "arranged" else f"#x{number}"
+
+    def name_of_theirs(self, number: int) -> str:
+        """Return what stands for a tensor of the reference, and for all that are equal to it."""
+        if number not in self._groups:
+            self._groups[number] = self._matcher.first_like(number)
+        return f"#{self._groups[number]}"
 
     def _all_alike(self, numbers: set[int]) -> set[int]:
         """Return the steps of the reference that have the same numbers as one of these, in whatever order."""

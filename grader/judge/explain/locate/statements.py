@@ -9,6 +9,7 @@ class Statements:
     """Which line a statement of a file begins with."""
 
     def __init__(self, source: str) -> None:
+        self.source = source
         self._first: dict[int, int] = {}
         self._tree: ast.Module | None = None
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -15,8 +16,9 @@ from grader.judge.failure import MOST_LINES, Failure
 from grader.judge.verdict.expected import MALFORMED
 from grader.judge.workers.backend import Header, Tensors
 from grader.judge.workers.pending import MustResubmit
+from grader.probes.lines import LONGEST, Passed
 from grader.probes.steps import SOURCE, Recorder, Stands
-from grader.sandbox.named import MOST_SENT, STEPS, telling
+from grader.sandbox.named import MOST_SENT, MOST_WRITTEN, STEPS, telling
 from grader.transport.wire import Unpacker
 
 VIEWS: Final = frozenset(
@@ -114,6 +116,9 @@ class Trace:
     returned: int = 0
     """The line that handed back the result."""
     playback: Playback | None = None
+    passed: tuple[Passed, ...] = ()
+    result: Any = None
+    """What the reference returned."""
 
     def behind(self, start: int, stop: Iterable[int]) -> tuple[set[int], set[int]]:
         """Return what a step was made of, back to the steps at which to stop; and those of them met."""
@@ -167,7 +172,24 @@ def _read(reply: Header, tensors: Tensors) -> Trace | None:
     returned = reply.get("returned")
     if type(returned) is not int or not 0 <= returned < MOST_LINES:
         raise ValueError
-    return Trace(tuple(steps), raised=reply.get("raised") is True, returned=returned)
+    passed = _statements(tree.unpack(reply["passed"]))
+    return Trace(tuple(steps), raised=reply.get("raised") is True, returned=returned, passed=passed)
+
+
+def _statements(told: Any) -> tuple[Passed, ...]:
+    """Read which statements ran. Raises ValueError where that breaks the rules."""
+    if not isinstance(told, torch.Tensor) or told.dtype != torch.uint8 or told.numel() > MOST_WRITTEN:
+        raise ValueError
+    found: list[Passed] = []
+    for frame, line, caller, made in json.loads(bytes(told.flatten().tolist())):
+        if any(type(number) is not int or number >= MOST_LINES for number in (frame, line, caller)):
+            raise ValueError
+        if frame <= 0 or line < 0 or not -1 <= caller < len(found) or type(made) is not dict:
+            raise ValueError
+        if any(type(text) is not str or len(text) > LONGEST for text in made.values()):
+            raise ValueError
+        found.append(Passed(frame, line, caller, made))
+    return tuple(found)
 
 
 def of_reference(check: Check, exchange: Exchange) -> Trace | None:
@@ -181,7 +203,7 @@ def of_reference(check: Check, exchange: Exchange) -> Trace | None:
             if other.header["op"] == "build" or other.header.get("stateful"):
                 check.reference(other)
         with recorder:
-            check.reference(replace(exchange, header=exchange.header | {"grad": False}))
+            result, _grads = check.reference(replace(exchange, header=exchange.header | {"grad": False}))
     except Exception:  # noqa: BLE001 - then there is nothing to align with
         return None
     finally:
@@ -194,4 +216,4 @@ def of_reference(check: Check, exchange: Exchange) -> Trace | None:
         )
         for n, s in enumerate(recorder.steps)
     )
-    return Trace(tuple(steps), playback=Playback(recorder))
+    return Trace(tuple(steps), playback=Playback(recorder), passed=tuple(recorder.lines.passed), result=result)

@@ -28,8 +28,10 @@ class Located:
         return self.lines[0]
 
 
-def told(case: CaseOutcome, region: Region, statements: Statements) -> Located | None:
-    """Say what a region tells."""
+def told(case: CaseOutcome, region: Region | None, statements: Statements) -> Located | None:
+    """Say what a region tells; None where there is none."""
+    if region is None:
+        return None
     lines = tuple(dict.fromkeys(statements.of(line) for line in region.lines))
     if not lines:
         return None

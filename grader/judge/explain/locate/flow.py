@@ -1,0 +1,147 @@
+"""What the text of a file says of its statements: which names each reads, and on which conditions it runs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+JUMPS: Final = (ast.Break, ast.Continue, ast.Return, ast.Raise)
+LOOPS: Final = (ast.For, ast.While)
+COMPOUND: Final = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
+FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement, or the head of one that has others inside."""
+
+    line: int
+    reads: frozenset[str] = frozenset()
+    attributes: frozenset[str] = frozenset()
+    """The names of attributes that it reads."""
+    sets: frozenset[str] = frozenset()
+    """The names of attributes that it may change."""
+    heads: tuple[int, ...] = ()
+    """The lines of the conditions and loops that it stands in."""
+    left: tuple[int, ...] = ()
+    """The lines of those before it that may have left the function or the loop."""
+    stores: frozenset[str] = frozenset()
+    is_head: bool = False
+    jumps: bool = False
+    is_bare: bool = False
+    """Whether it only hands back what has names already."""
+    is_guard: bool = False
+    """Whether it is the head of a condition outside of all loops that may leave the function."""
+    begins: bool = False
+    """Whether it is where a function begins."""
+
+
+class Flow:
+    """The statements of a file by their lines."""
+
+    def __init__(self, source: str) -> None:
+        self._at: dict[int, Statement] = {}
+        try:
+            tree = ast.parse(source)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return
+        self._look(tree.body)
+
+    def at(self, line: int) -> Statement:
+        """Return the statement that a line belongs to."""
+        return self._at.get(line) or Statement(line)
+
+    def _look(
+        self, body: list[ast.stmt], heads: tuple[int, ...] = (), left: tuple[int, ...] = (), *, in_loop: bool = False
+    ) -> None:
+        for node in body:
+            if isinstance(node, FUNCTIONS):
+                self._note(node, range(node.lineno, node.body[0].lineno), Statement(node.lineno, begins=True))
+                self._look(node.body)
+            elif isinstance(node, COMPOUND):
+                parts = list(_parts_of_head(node))
+                self._note(node, _head_lines(node), _statement(node, heads, left, parts, in_loop=in_loop))
+                leaving = _heads_that_leave(node)
+                loops = isinstance(node, LOOPS)
+                for inner in _bodies(node):
+                    behind = (*left, *(leaving if loops else ()))
+                    self._look(inner, (*heads, node.lineno), behind, in_loop=in_loop or loops)
+                left = (*left, *leaving)  # what comes behind it runs only where it was not left
+            else:
+                lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+                self._note(node, lines, _statement(node, heads, left, [node], in_loop=in_loop))
+
+    def _note(self, node: ast.stmt, lines: range, statement: Statement) -> None:
+        for line in lines or (node.lineno,):
+            self._at.setdefault(line, statement)
+
+
+def _statement(
+    node: ast.stmt, heads: tuple[int, ...], left: tuple[int, ...], parts: list[ast.AST], *, in_loop: bool
+) -> Statement:
+    every = [inner for part in parts for inner in ast.walk(part)]
+    names = {inner.id for inner in every if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Load)}
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        names.add(node.target.id)
+    attributes = [inner for inner in every if isinstance(inner, ast.Attribute)]
+    changed = {inner.attr for inner in attributes if not isinstance(inner.ctx, ast.Load)}
+    for inner in every:  # self.x.append(...), self.x[0] = ...
+        if isinstance(inner, (ast.Call, ast.Subscript)):
+            target = inner.func.value if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) else None
+            target = inner.value if isinstance(inner, ast.Subscript) else target
+            if isinstance(target, ast.Attribute):
+                changed.add(target.attr)
+    return Statement(
+        node.lineno,
+        frozenset(names),
+        frozenset(inner.attr for inner in attributes),
+        frozenset(changed),
+        heads,
+        left,
+        frozenset(inner.id for inner in every if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load)),
+        is_head=isinstance(node, COMPOUND),
+        jumps=isinstance(node, JUMPS),
+        is_bare=isinstance(node, ast.Return) and _is_bare(node.value),
+        is_guard=isinstance(node, ast.If) and not in_loop and _heads_that_leave(node) != (),
+    )
+
+
+def _is_bare(value: ast.expr | None) -> bool:
+    if isinstance(value, ast.Tuple):
+        return all(isinstance(item, ast.Name) for item in value.elts)
+    return value is None or isinstance(value, ast.Name)
+
+
+def _heads_that_leave(node: ast.stmt) -> tuple[int, ...]:
+    """Return the lines of the heads in a statement, its own among them, that a jump stands in."""
+    heads = (inner for inner in ast.walk(node) if isinstance(inner, COMPOUND))
+    return tuple(sorted(head.lineno for head in heads if any(isinstance(one, JUMPS) for one in ast.walk(head))))
+
+
+def _head_lines(node: ast.stmt) -> range:
+    body: list[ast.stmt] = next(iter(_bodies(node)), [])
+    return range(node.lineno, max(node.lineno + 1, body[0].lineno if body else node.lineno + 1))
+
+
+def _parts_of_head(node: ast.stmt) -> Iterator[ast.AST]:
+    """Yield what a head evaluates; the target of a loop is no part of it."""
+    if isinstance(node, (ast.If, ast.While)):
+        yield node.test
+    elif isinstance(node, ast.For):
+        yield node.iter
+    elif isinstance(node, ast.With):
+        yield from node.items
+    elif isinstance(node, ast.Match):
+        yield node.subject
+
+
+def _bodies(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    for key in ("body", "orelse", "finalbody"):
+        if inner := getattr(node, key, None):
+            yield inner
+    for handler in getattr(node, "handlers", ()):
+        yield handler.body
+    for case in getattr(node, "cases", ()):
+        yield case.body
