@@ -3,6 +3,7 @@
 # make test-all   with all known answers and debug rounds, of which `make test` does a 24th each day
 # make test-fast   those of them that grade nothing: seconds, while you work
 # make test-notebook   the notebook of the documents, in a real kernel
+# make test-web   the page of `kata web` in a real Chromium
 # make test-examples   docs/examples, with a canned model
 # make types  the types of grader/                    make bench  how long commands and gradings take
 # make house  measures the code itself: circles, classes to know, lines
@@ -17,10 +18,12 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(subst /,_,$(PYTHON))
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+BUNDLE := grader/web/bundle
+
 VERSION = -c "import sys; print('%d.%d' % sys.version_info[:2])"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-fast test-notebook test-examples lint types bench house messages format clean
+.PHONY: help setup demo test test-all test-fast test-notebook test-examples test-web lint types bench house messages format clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -60,6 +63,13 @@ test-notebook: $(READY)
 test-examples: $(READY)
 	@$(PIP) install -c constraints.txt --group examples
 	$(BIN)/python -m pytest tests/test_examples.py $(ARGS)
+
+# axe-core and what makes the editor come with npm; without it two tests are left out, and say so.
+test-web: $(READY)
+	@$(PIP) install -c constraints.txt --group web-test
+	@if [ ! -d $(BUNDLE)/node_modules/axe-core ] && command -v npm >/dev/null; then \
+		npm ci --prefix $(BUNDLE) --ignore-scripts --silent || echo "npm ci has failed: its tests are left out"; fi
+	$(BIN)/python -m pytest tests/web $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff format --check

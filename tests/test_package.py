@@ -118,6 +118,21 @@ def test_the_wheel_carries_every_kata_and_no_tests(wheel: Path) -> None:
     assert {name.split("/")[0] for name in names} == {"grader", f"attention_kata-{__version__}.dist-info"}
 
 
+def test_the_wheel_carries_the_page(wheel: Path) -> None:
+    """Its files and their licences, and nothing of what the editor is made of."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = {name for name in archive.namelist() if name.startswith("grader/web/")}
+    static = {path.name for path in (ROOT / "grader" / "web" / "static").iterdir()}
+    assert {f"grader/web/static/{name}" for name in static} <= names
+    assert "editor.LICENSES.txt" in static
+    assert not {name for name in names if "bundle" in name or "node_modules" in name}
+
+
+def test_the_page_needs_its_extra(kata: Kata) -> None:
+    """Without it a sentence says what is missing."""
+    assert 'pip install "attention-kata[web]"' in kata("web", code=2).stderr
+
+
 def test_the_installed_command_knows_its_version_and_katas(kata: Kata) -> None:
     """The console script lists what the clone lists."""
     assert kata("--version").stdout == f"kata {__version__} (attention-kata)\n"

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from typing import Final
 
 from markdown_it import MarkdownIt
 
 from grader.show.markdown import joined
 from grader.text import clean
 
-MOST_TEXT = 200_000
+MOST_TEXT: Final = 200_000
+_ALIGNED: Final = re.compile(r' style="text-align:(left|center|right)"')
+"""A page takes no style from its HTML."""
 
 
 def html(text: str) -> str:
     """Return Markdown as HTML."""
     rendered: str = _parser().render(joined(clean(text, MOST_TEXT)))
-    return rendered
+    return _ALIGNED.sub(r' class="\1"', rendered)
 
 
 @cache

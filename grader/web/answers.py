@@ -314,7 +314,8 @@ class Board:
 
     def __init__(self, post: Post, ring: Callable[[], None]) -> None:
         self._post, self._ring = post, ring
-        self._count = itertools.count(1)
+        # Above all numbers of an earlier server, which a page may have waited at.
+        self._count = itertools.count(int(1000 * time.time()))
         self._answers: dict[str, Answer] = {}
 
     def open(self, app: App, target: Target) -> Answer:

@@ -23,7 +23,7 @@ MOST_BYTES: Final = 4 << 20
 """An answer has at most 1 MiB; JSON may write a character in six."""
 CODE_SECONDS: Final = 120.0
 POLICY: Final = (
-    "default-src 'self'; style-src 'self' 'nonce-{nonce}'; object-src 'none'; base-uri 'none'; "
+    "default-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
 )
 HEADERS: Final = {

@@ -24,6 +24,7 @@ WORDS: Final = {
     "overtime": marked("overtime {clock}"),
     # the editor
     "editor": marked("Editor: {path}"),
+    "to_editor": marked("Editor"),
     "keys": marked(
         "Ctrl-Enter grades · Ctrl-S saves · F8 goes to the next problem · Escape, then Tab, leaves the editor"
     ),

@@ -1,4 +1,5 @@
-// Writes ../static/editor.js and the licences of all that is in it, from the pinned packages: npm ci && npm run build
+// Writes editor.js and the licences of all that is in it, from the pinned packages, into ../static or a folder that is
+// named: npm ci && npm run build
 
 import { build } from "esbuild";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -6,7 +7,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const out = join(here, "..", "static");
+const out = process.argv[2] ?? join(here, "..", "static");
 const result = await build({
   entryPoints: [join(here, "editor.js")],
   outfile: join(out, "editor.js"),

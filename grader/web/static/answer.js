@@ -35,6 +35,11 @@ export class Answer {
     this.waiting = new Waiting(name, (state) => this.take(state));
   }
 
+  /** It stands on the page now. */
+  onShown() {
+    this.editor.view.requestMeasure();
+  }
+
   close() {
     this.waiting.close();
     removeEventListener("beforeunload", this.leaveWarned);
@@ -63,8 +68,9 @@ export class Answer {
       h("p", { class: "dim keys" }, words.keys), this.progress, this.after, this.verdict);
     const kind = { review: words.review, debug: words.debug, mock: words.mock }[this.name.kind];
     const facts = [kind, `${opened.minutes} ${words.min}`, opened.round].filter(Boolean).join(" · ");
+    this.facts = h("p", { class: "dim" }, h("code", {}, opened.name), ` · ${facts}`);
     show(main,
-      h("div", { class: "head" }, h("h1", {}, opened.title), h("p", { class: "dim" }, h("code", {}, opened.name), ` · ${facts}`)),
+      h("div", { class: "head" }, h("h1", {}, opened.title), this.facts),
       opened.missing.length && !this.mock ? h("p", { class: "dim missing" }, said(words.missing, { katas: opened.missing.join(", ") })) : null,
       this.mock,
       h("div", { class: "columns" }, this.panels.element, this.work));
@@ -76,6 +82,12 @@ export class Answer {
       onGrade: () => this.save(true),
       onSave: () => this.save(false),
     });
+  }
+
+  toEditor() {
+    this.work.scrollIntoView();
+    if (this.place.hidden) this.begin.querySelector("button")?.focus();
+    else this.editor.focus();
   }
 
   press(event) {
@@ -288,6 +300,7 @@ export class Answer {
   /** After a pass: what the round took, its rating, what comes next. */
   offerRating(verdict) {
     this.shown.took = verdict.took;
+    if (verdict.took) this.facts.lastChild.data = ` · ${this.opened.minutes} ${this.words.min}`;
     if (!verdict.took) { show(this.after); return; }
     const { words, name } = this;
     const told = h("p", { role: "status" });

@@ -20,8 +20,24 @@ export function filled(element, html) {
     wide.replaceWith(frame);
     frame.append(wide);
   }
-  for (const code of element.querySelectorAll("pre")) code.tabIndex = 0;
+  for (const code of element.querySelectorAll("pre")) {
+    code.tabIndex = 0;
+    inColumns(code);
+  }
   return element;
+}
+
+const WIDE = /([\u2e80-\u303f\u3400-\u9fff\uff00-\uff60]+)/;
+
+/** Let Chinese characters take two columns each, as the drawings in which they stand have it. */
+function inColumns(element) {
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  const texts = [];
+  while (walker.nextNode()) if (WIDE.test(walker.currentNode.data)) texts.push(walker.currentNode);
+  for (const text of texts) {
+    text.replaceWith(...text.data.split(WIDE).map((part, at) =>
+      at % 2 ? h("span", {}, [...part].map((one) => h("span", { class: "two" }, one))) : part));
+  }
 }
 
 /** Put others in the place of what an element holds. */

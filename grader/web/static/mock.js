@@ -20,6 +20,11 @@ export class MockPage {
     this.answer = null;
   }
 
+  onShown() {
+    this.answer?.onShown();
+    this.answer?.editor.focus();
+  }
+
   close() {
     this.answer?.close();
   }
@@ -156,7 +161,7 @@ export class MockPage {
       show(this.main, h("div", { class: "sheet" }, card,
         found.diagnoses.map((html) => filled(h("section", { class: "verdict" }), html)),
         h("p", {}, h("a", { href: "#/", onclick: (event) => { event.preventDefault(); this.look(); } }, words.another_mock))));
-      this.main.focus();
+      page.main.focus();
       await page.refresh();
     } catch (error) {
       show(this.main, h("div", { class: "sheet" }, h("h1", {}, words.mock), h("p", { class: "failed", role: "alert" }, `${error.message} ${error.hint ?? ""}`)));

@@ -29,22 +29,23 @@ class Page {
       this.lost, this.live,
       h("div", { class: "frame" }, this.course, this.main));
     api.onConnection = (there, error) => this.connected(there, error);
-    this.hear = () => this.route();
+    // The link of the terminal, opened once more in this tab.
+    this.hear = () => (/^#(key|code)=/.test(location.hash) ? location.reload() : this.route());
     addEventListener("hashchange", this.hear);
     this.ticking = setInterval(() => this.tick(), 1000);
   }
 
   leave() {
+    this.turn = -1;
     removeEventListener("hashchange", this.hear);
     clearInterval(this.ticking);
     this.open?.close();
   }
 
   async translate(lang) {
-    const draft = this.open?.keepDraft?.();
-    await draft;
-    api.speak(lang);
+    this.open?.keepDraft?.();
     this.leave();
+    api.speak(lang);
     await begin();
   }
 
@@ -110,24 +111,31 @@ class Page {
 
   /** Open what the address names. */
   async route() {
+    if (!this.listed) return; // the beginning comes here by itself
     const [name, kind = ""] = location.hash.replace(/^#\/?/, "").split("/");
     if (!name) {
       location.replace(`#/${this.listed.mock ? "mock" : this.listed.current || this.listed.next || "mock"}`);
       return;
     }
-    if (this.open) {
-      await this.open.keepDraft?.();
-      this.open.close();
-      this.open = null;
-    }
+    const turn = this.turn = (this.turn ?? 0) + 1;
+    const current = () => turn === this.turn; // who goes elsewhere meanwhile is shown that
+    this.open?.keepDraft?.();
+    this.open?.close();
+    this.open = null;
     this.mark();
     try {
-      if (name === "mock") this.open = await MockPage.of(this, this.main);
-      else if (name === "talk") this.open = await Talk.page(this, this.main);
-      else this.open = await Answer.of(this, this.main, { kata: name, kind: KINDS.includes(kind) ? kind : "" });
-      document.title = `${this.open.title} · kata`;
+      const main = h("div", {});
+      const opening = name === "mock" ? MockPage.of(this, main)
+        : name === "talk" ? Talk.page(this, main)
+          : Answer.of(this, main, { kata: name, kind: KINDS.includes(kind) ? kind : "" });
+      const opened = await opening;
+      if (!current()) { opened.close(); return; }
+      this.open = opened;
+      show(this.main, main);
+      opened.onShown();
+      document.title = `${opened.title} · kata`;
     } catch (error) {
-      this.fail(error);
+      if (current()) this.fail(error);
     }
   }
 

@@ -14,7 +14,9 @@ export class Panels {
       onclick: () => this.open(name), onkeydown: (event) => this.move(event, names),
     }, this.words[name])]));
     this.panel = h("div", { id: "panel", role: "tabpanel", tabindex: "0", class: "panel" });
-    this.element = h("div", { class: "side" }, h("div", { role: "tablist", "aria-label": this.words.beside, class: "tabs" }, [...this.tabs.values()]), this.panel);
+    this.element = h("div", { class: "side" }, h("div", { role: "tablist", "aria-label": this.words.beside, class: "tablist" }, [...this.tabs.values()]),
+      this.panel);
+    this.element.prepend(h("div", { class: "tabs" }, this.element.firstChild, h("button", { class: "to-editor", onclick: () => answer.toEditor() }, `↓ ${this.words.to_editor}`)));
     this.open("task");
   }
 
@@ -111,7 +113,7 @@ export class Panels {
       await this.open("history");
     };
     show(place, h("h2", {}, said(words.version, { number: one.number })),
-      one.present ? null : h("button", { onclick: () => restore().catch((error) => answer.failed(error)) }, words.restore),
+      one.present && !answer.dirty ? null : h("button", { onclick: () => restore().catch((error) => answer.failed(error)) }, words.restore),
       h("pre", { tabindex: "0" }, found.text));
     place.querySelector("button, pre").focus();
   }
@@ -120,7 +122,7 @@ export class Panels {
     const { words, answer } = this;
     try {
       const found = await api.ask("solution", { ...answer.name, give_up: giveUp });
-      show(this.panel, filled(h("div", { class: "markdown" }), found.html), h("pre", { tabindex: "0", class: "code" }, found.code));
+      show(this.panel, found.html ? filled(h("div", { class: "markdown" }), found.html) : null, h("pre", { tabindex: "0", class: "code" }, found.code));
     } catch (error) {
       if (giveUp || !["NotPassedYet", "NotRepairedYet"].includes(error.kind)) throw error;
       show(this.panel, h("p", {}, error.message), h("p", { class: "dim" }, words.about_giving_up),

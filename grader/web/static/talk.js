@@ -23,6 +23,8 @@ export class Talk {
     this.onEnd = null;
   }
 
+  onShown() {}
+
   close() {}
 
   async begin(questions = null) {
