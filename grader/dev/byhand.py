@@ -144,8 +144,9 @@ def _stacks(tree: Any) -> Iterator[Stack]:
         tree = tree.table
     if isinstance(tree, torch.Tensor):
         values = tree.detach() if tree.dtype == torch.bool else tree.detach().double()
-        stack = values.reshape(-1, values.shape[-2] if values.dim() > 1 else 1, values.shape[-1] if values.dim() else 1)
-        if stack.numel():
+        if values.numel():  # of nothing no shape can be inferred
+            shape = (-1, values.shape[-2] if values.dim() > 1 else 1, values.shape[-1] if values.dim() else 1)
+            stack = values.reshape(shape)
             yield tuple(tuple(map(_row, matrix)) for matrix in stack.tolist())
     elif isinstance(tree, (int, float)):
         yield ((_row([tree]),),)
