@@ -57,7 +57,8 @@ def strided_attention(q: Tensor, k: Tensor, v: Tensor, stride: int) -> Tensor:
     row = torch.arange(rows, device=q.device)[:, None, None]  # (rows, 1, 1)
     column = torch.arange(stride, device=q.device)[:, None]  # (stride, 1)
     place = torch.arange(-stride, stride, device=q.device)  # (2 * stride,), from the start of the query's row
-    in_window = (place <= column) & (place > column - stride) & (row * stride + place >= 0)  # (rows, stride, 2 * stride)
+    there = row * stride + place >= 0  # (rows, 1, 2 * stride)
+    in_window = (place <= column) & (place > column - stride) & there  # (rows, stride, 2 * stride)
     in_column = (torch.arange(rows, device=q.device) < row).expand(rows, stride, rows)  # (rows, stride, rows)
     visible = torch.cat([in_window, in_column], dim=-1)  # (rows, stride, 2 * stride + rows)
 
