@@ -54,9 +54,13 @@ def known_answers(kata: Kata) -> Iterator[Known]:
             raise BadKataFile(kata.solution / "mistakes.toml", mistake.id, str(error)) from error
         yield Known(kata.id, "mistake", mistake.id, source, mistake.family, mistake.id)
     for path in _kept(kata, "correct"):
-        yield Known(kata.id, "correct", path.stem, text_of(path, tests_folder()))
+        yield Known(kata.id, "correct", path.stem, _text_of(path))
     for path in _kept(kata, "wrong"):
         yield _wrong(kata, path)
+
+
+def _text_of(path: Path) -> str:
+    return text_of(path, tests_folder(), catalog.content_root() / "solutions")
 
 
 def _kept(kata: Kata, kind: str) -> list[Path]:
@@ -71,7 +75,7 @@ def _kept(kata: Kata, kind: str) -> list[Path]:
 
 def _wrong(kata: Kata, path: Path) -> Known:
     """Read a wrong answer; its first two lines say which family must reject it and which mistake it is."""
-    source = text_of(path, tests_folder())
+    source = _text_of(path)
     head = [line.removeprefix("# ").partition(": ") for line in source.splitlines()[:2]]
     fields = {key: value.strip() for key, _, value in head}
     if fields.get("family") not in catalog.FAMILIES or "mistake" not in fields:

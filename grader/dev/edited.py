@@ -10,7 +10,8 @@
 
 Each part behind a `@@` shows lines of the base that stay (a space in front) or go (`-`), and lines that come (`+`).
 All that stays or goes has to stand in the base exactly once, in the order of the parts; there are no line numbers to
-keep true. The first two lines are those of the answer itself, and come in place of the base's own.
+keep true. The first two lines are those of the answer itself, and come in place of the base's own. A base may also be
+the model answer of a kata: `# base: transformer/reference.py`.
 """
 
 from __future__ import annotations
@@ -23,10 +24,13 @@ from grader.errors import BadKataFile
 
 HEAD: Final = ("# family: ", "# mistake: ")
 BASE: Final = "# base: "
+MODEL: Final = "reference.py"
 
 
-def text_of(path: Path, root: Path) -> str:
+def text_of(path: Path, root: Path, solutions: Path) -> str:
     """Return the text of an answer: of a `.py` as it is, of a `.diff` with its edits made in the base, below `root`.
+
+    Model answers are below `solutions`.
 
     Raises BadKataFile, which names file and part, for edits that do not fit exactly once.
     """
@@ -39,7 +43,9 @@ def text_of(path: Path, root: Path) -> str:
         raise BadKataFile(path, "", f"must name its base before the first `@@`: `{BASE}KATA/correct/NAME.py`")
     if not parts:
         raise BadKataFile(path, "", "has no edit: each begins with a line `@@`")
-    body = _edited(_body(_read(root / last.removeprefix(BASE), f"the base of {path}")), parts, path)
+    name = Path(last.removeprefix(BASE))
+    base = (solutions if name == Path(name.parts[0], MODEL) else root) / name
+    body = _edited(_body(_read(base, f"the base of {path}")), parts, path)
     return "".join(f"{line}\n" for line in [*own, *body])
 
 

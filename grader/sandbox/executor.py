@@ -115,7 +115,8 @@ class Executor:
         _manual_seed(header["seed"])
         module = self._modules.get(header["handle"]) if header.get("again") else None
         if module is None:  # else its parameters are loaded once more
-            module = self._entry(header["entry"])(*args, **kwargs)
+            with levels.defaults(levels.left_to_defaults(header, kwargs).get("caller", ""), header["device"]):
+                module = self._entry(header["entry"])(*args, **kwargs)
         parameters: list[Any] = []
         if isinstance(module, _Module):
             _convert(module, dtype_named(header["dtype"]))
@@ -151,7 +152,7 @@ class Executor:
             for tensor in inputs.values():
                 if tensor.is_floating_point() and id(tensor) not in self._handed_back:
                     tensor.requires_grad_()
-        with observe.watching(header, self.filename, (args, kwargs, module)) as seen:
+        with observe.watching(call.header, self.filename, (args, kwargs, module)) as seen:
             result = call()
         snapshot = Snapshot(to_cpu=observe.to_cpu, heap=heap)
         reply: Header = {"kind": "value", "value": snapshot.tree(result), "seen": seen()}

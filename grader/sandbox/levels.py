@@ -14,7 +14,7 @@ import torch
 
 from grader.sandbox import observe
 from grader.transport.callables import steps_in
-from grader.transport.wire import dtype_named, tensors_in
+from grader.transport.wire import tensors_in
 
 Header = dict[str, Any]
 Tensors = dict[str, torch.Tensor]
@@ -25,6 +25,7 @@ INPUTS: Final = "inputs"
 STEPPED: Final = "stepped"
 LOADED: Final = "loaded"
 ROUND_TRIP: Final = "round trip"
+INFERENCE: Final = observe.INFERENCE
 DEVICE: Final = observe.DEVICE_BY_DEFAULT
 DTYPE: Final = "dtype"
 
@@ -53,10 +54,11 @@ class Call:
         tensor has the default dtype by right.
         """
         self._header, self._target, self._args, self._kwargs, self._back = header, target, args, kwargs, back
-        self._levels: dict[str, str] = dict(header.get("levels") or {})
+        self._levels: dict[str, str] = dict(header.get("levels") or {}) | left_to_defaults(header, kwargs)
         impossible = {DEVICE: scripts, DTYPE: not self._has_floats()}
         if impossible.get(self._levels.get("caller", ""), False):
             del self._levels["caller"]
+        self._in_inference = header.get("recording") == INFERENCE and not scripts and not self._leaves_something()
 
     def __call__(self) -> Any:
         """Make it."""
@@ -66,21 +68,31 @@ class Call:
         _manual_seed(header["seed"])
         if "caller" not in self._levels:
             return self._target(*args, **kwargs)
-        with defaults(self._levels["caller"], header["device"], dtype_named(header["dtype"])):
+        with defaults(self._levels["caller"], header["device"]):
             return self._target(*args, **kwargs)
+
+    @property
+    def header(self) -> Header:
+        """What is watched while it runs. A call in inference mode that may keep something is one without gradients."""
+        recording = self._header.get("recording", "")
+        if recording == INFERENCE and not self._in_inference:
+            recording = "no_grad"
+        return self._header | {"recording": recording, "levels": self._levels}
 
     def prepare(self, module: torch.nn.Module | None, inputs: Tensors) -> None:
         """Do what comes before it: the same call with other numbers in the same tensors, another mode and back.
 
         Where both come together the earlier call is one in the other mode: in evaluation, where this one trains. What
-        comes of it is nobody's business: a kata may forbid the numbers.
+        comes of it is nobody's business: a kata may forbid the numbers. No earlier call is in inference mode, and each
+        one that is has an earlier one: a table that is kept then lives outside, where a gradient may meet it.
         """
         other_mode = "mode" in self._levels
         if module is not None and other_mode:
             module.train(not self._header["train"])
-        if "before" in self._levels and not self._leaves_something():
+        if ("before" in self._levels and not self._leaves_something()) or self._in_inference:
+            outside = self._header | {"recording": "no_grad"} if self._in_inference else self.header
             nowhere = redirect_stdout(_Nowhere())
-            with self._other_numbers(module, inputs), observe.recording(self._header), suppress(Exception), nowhere:
+            with self._other_numbers(module, inputs), observe.recording(outside), suppress(Exception), nowhere:
                 self()
         if module is not None and other_mode:
             module.train(bool(self._header["train"]))
@@ -95,12 +107,12 @@ class Call:
         return bool(header.get("stateful") or header["method"] or self._back or counted)
 
     def _other_numbers(self, module: torch.nn.Module | None, inputs: Tensors) -> AbstractContextManager[None]:
-        before = self._levels["before"]
+        before = self._levels.get("before", "")
         if before == INPUTS:
             tensors = [tensor for tensor in inputs.values() if can_be_written(tensor)]
             return other_numbers(tensors, put_in_place(tensors))
         own = {} if module is None else dict(module.named_parameters())
-        if module is None or any(map(torch.nn.parameter.is_lazy, own.values())):
+        if not before or module is None or any(map(torch.nn.parameter.is_lazy, own.values())):
             return nullcontext()
         tensors = list(own.values())
         return other_numbers(tensors, put_in_place(tensors) if before == STEPPED else load_again(module, list(own)))
@@ -171,13 +183,22 @@ def load_again(module: torch.nn.Module, names: list[str]) -> Callable[[list[torc
     return load
 
 
+def left_to_defaults(header: Header, kwargs: dict[str, Any]) -> dict[str, str]:
+    """Return the level of a caller who says `device=None`, or `dtype=None`: PyTorch's default then is the variant's."""
+    if "device" in kwargs and kwargs["device"] is None and header["device"] != "cpu":
+        return {"caller": DEVICE}
+    if "dtype" in kwargs and kwargs["dtype"] is None and header["dtype"] == "float64":
+        return {"caller": DTYPE}
+    return {}
+
+
 @contextmanager
-def defaults(caller: str, device: str, dtype: torch.dtype) -> Iterator[None]:
+def defaults(caller: str, device: str) -> Iterator[None]:
     """Let the caller have set another default device, or another default dtype than the inputs have."""
     with ExitStack() as stack:
         if caller == DEVICE and device != "cpu":
             stack.enter_context(torch.device(device))
-        elif caller == DTYPE and dtype != torch.float64:
+        elif caller == DTYPE:
             before = torch.get_default_dtype()
             torch.set_default_dtype(torch.float64)
             stack.callback(torch.set_default_dtype, before)

@@ -18,7 +18,8 @@ DEVICE_BY_DEFAULT: Final = "device"
 MOST_FINDINGS: Final = 20
 MOST_ASKED: Final = 400
 
-_WITHOUT_GRADIENTS: Final = {"no_grad": torch.no_grad, "inference_mode": torch.inference_mode}
+INFERENCE: Final = "inference_mode"
+_WITHOUT_GRADIENTS: Final = {"no_grad": torch.no_grad, INFERENCE: torch.inference_mode}
 _spies: list[bool] = []
 
 

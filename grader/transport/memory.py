@@ -16,6 +16,8 @@ BEHIND: Final = "behind"
 """Other numbers lie before it: a slice of a longer tensor."""
 WIDER: Final = "wider"
 """Each row is a slice of a longer one, as half of a joint projection is."""
+LONGER: Final = "longer"
+"""Each matrix is a slice of a longer one: the new tokens of a sequence."""
 TRANSPOSED: Final = "transposed"
 """The axes but the last lie in memory the other way round: length first, batch second."""
 REVERSED: Final = "reversed"
@@ -47,16 +49,20 @@ class Memory:
             return flat.clone().view(sizes)
         if not as_sent and length and sizes:
             if self._layout == WIDER:
-                return _copied(flat.view(sizes), [*sizes[:-1], sizes[-1] + BESIDE], BESIDE)
+                return _copied(flat.view(sizes), [*sizes[:-1], sizes[-1] + BESIDE], -1)
+            if self._layout == LONGER:
+                longer = sizes.copy()
+                longer[max(-2, -len(sizes))] += BESIDE
+                return _copied(flat.view(sizes), longer, max(-2, -len(sizes)))
             if self._layout in (TRANSPOSED, REVERSED):
                 kept = len(sizes) - (self._layout == TRANSPOSED)
                 order = [*reversed(range(kept)), *range(kept, len(sizes))]
                 memory = flat.new_empty([sizes[axis] for axis in order]).permute(order)
                 return memory.copy_(flat.view(sizes))
-        return _copied(flat, [IN_FRONT + length], IN_FRONT).view(sizes)
+        return _copied(flat, [IN_FRONT + length], -1).view(sizes)
 
 
-def _copied(numbers: torch.Tensor, sizes: list[int], before: int) -> torch.Tensor:
-    """Copy numbers into a larger memory, behind so many others along the last axis."""
-    place = numbers.new_ones(sizes).narrow(-1, before, numbers.size(-1))
+def _copied(numbers: torch.Tensor, sizes: list[int], axis: int) -> torch.Tensor:
+    """Copy numbers into a larger memory, to the end of an axis that is longer there."""
+    place = numbers.new_ones(sizes).narrow(axis, sizes[axis] - numbers.size(axis), numbers.size(axis))
     return place.copy_(numbers)

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.inference import drops_in_inference_mode
+
 # A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide tokens.
 without_dtype = pytest.mark.derive("grad", "device", "contract")
 
@@ -94,6 +96,13 @@ def test_transposed_inputs(check, rng):
 
 
 @pytest.mark.derive("dtype")
+def test_large_values(check, rng):
+    """Tokens of a thousand: their squares are beyond float16, what a norm makes of them is not."""
+    add_norm = check.module(32)
+    add_norm(rng.normal(2, 3, 32, scale=1e3), rng.normal(2, 3, 32, scale=1e3))
+
+
+@pytest.mark.derive("dtype")
 def test_digits_of_double_precision(check, rng):
     """In float64 the tokens lie around 2000 and differ by about one: the digits must not get lost on the way."""
     add_norm = check.module(32)
@@ -150,6 +159,28 @@ def test_each_call_drops_anew(check, rng):
     check.roll()
     second = in_training(check, add_norm, x, y)
     check.that(not torch.equal(first, second), "two calls in training drop the same entries")
+
+
+@pytest.mark.derive
+@pytest.mark.parametrize("shape", [(40,), (6, 40), (2, 3, 4, 40)])
+def test_dropout_with_any_axes(check, shape):
+    """Whatever the leading axes, each entry of y is dropped by itself."""
+    add_norm = plain(check.module(40, dropout=0.5), 40)
+    got = in_training(check, add_norm, torch.zeros(shape), torch.ones(shape)).reshape(-1, 40)
+    high = got > got.mean(-1, keepdim=True)
+    check.that(bool((high.any(-1) & ~high.all(-1)).all()), "in training nothing was dropped before the norm")
+    alike = [bool((high[row] == high[other]).all()) for row in range(len(high)) for other in range(row)]
+    check.that(not any(alike), "two tokens lose the same entries")
+
+
+@pytest.mark.derive
+def test_dropout_in_inference_mode(check, rng):
+    """What nobody differentiates drops as well, as long as the module is in training."""
+    add_norm = check.module(32, dropout=0.5)
+    check.that(
+        drops_in_inference_mode(check, add_norm, rng.normal(2, 3, 32), rng.normal(2, 3, 32)),
+        "two calls in training are alike in inference mode: nothing was dropped",
+    )
 
 
 @pytest.mark.precise

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from grader.kit.digits import keeps_digits
+from grader.kit.inference import drops_in_inference_mode
 
 
 def sequences(rng, batch, n, m, sizes):
@@ -299,7 +300,7 @@ def test_visible_scores_are_very_negative(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.derive("grad", "device", "contract")
-@pytest.mark.parametrize("level", [-(2.0**40), -(2.0**83)])
+@pytest.mark.parametrize("level", [-(2.0**40), -(2.0**120)])
 def test_no_finite_score_is_too_low(check, rng, level):
     """A finite stand-in for minus infinity is only as good as the lowest score it meets."""
     attention = switches(check, [level, level, 2 * level, 4 * level])
@@ -381,6 +382,26 @@ def test_weights_are_loaded_between_calls(check, rng):
     attention(*inputs)
     attention.set(W_q__weight=rng.normal(5, 3), W_k__weight=rng.normal(5, 4), w_v__weight=rng.normal(1, 5))
     attention(*inputs)
+
+
+@pytest.mark.derive
+def test_dropout_in_inference_mode(check, rng):
+    """What nobody differentiates drops as well, as long as the module is in training."""
+    attention = check.module(3, 4, 5, dropout=0.5)
+    check.that(
+        drops_in_inference_mode(check, attention, *sequences(rng, 2, 6, 7, (3, 4, 5))),
+        "two calls in training are alike in inference mode: nothing was dropped",
+    )
+
+
+@pytest.mark.derive("device", "contract")
+def test_near_ties_at_large_scores(check, rng):
+    """Scores of 16384 that differ by one or two: float32 tells them apart, and weights keep their digits."""
+    attention = switches(check, [2.0**14, 1.0, 0.5])
+    queries, _, values = sequences(rng, 2, 3, 6, (3, 3, 4))
+    signs = 1.0 - 2.0 * rng.integers(0, 2, 2, 6, 3)
+    signs[..., 0] = 1.0
+    attention(queries, signs, values)
 
 
 @pytest.mark.precise

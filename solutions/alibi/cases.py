@@ -86,6 +86,13 @@ def test_long_context(check):
 
 
 @pytest.mark.derive("device", "contract")
+def test_no_device_is_the_default_one(check):
+    """`None` leaves it to PyTorch: where a caller has set a default device, the biases are made there."""
+    check["alibi_bias"](4, 3, device=None)
+    check["alibi_bias"](6, 2, 4, device=None)
+
+
+@pytest.mark.derive("device", "contract")
 def test_made_on_the_device_asked_for(check):
     """`device` says where the biases are made; it is the fourth argument."""
     check["alibi_bias"](4, 3, device=check.device)
@@ -123,3 +130,4 @@ def test_sizes_that_people_run(check):
 def test_other_sizes(check):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     check["alibi_bias"](12, 3)
+    check["alibi_bias"](1, 6)

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from grader.kit.digits import keeps_digits
+from grader.kit.inference import inference_mode
 
 # Nobody says that a gradient goes on from call to call, nor through the weights that a call leaves behind.
 without_grad = pytest.mark.derive("dtype", "device", "contract")
@@ -190,6 +191,14 @@ def test_everything_dropped(check, rng):
     decoder.method("attention_weights")
 
 
+@pytest.mark.derive
+def test_dropout_in_inference_mode(check, rng):
+    """What nobody differentiates drops as well, as long as the module is in training."""
+    decoder = check.module(vocab_size=6, embed_size=4, num_hiddens=5, num_layers=1, dropout=1.0).train()
+    with inference_mode(check):
+        decode(decoder, rng, (2, 4, 6, 5, 1))
+
+
 @pytest.mark.derive("grad")
 def test_nothing_passes_between_the_layers(check, rng):
     """With a rate of 1 the second layer of the GRU hears nothing of the first one in training."""
@@ -281,7 +290,7 @@ def test_padding_scores_best(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.derive("device", "contract")
-@pytest.mark.parametrize("level", [2.0**24, 2.0**80])
+@pytest.mark.parametrize("level", [2.0**24, 2.0**118])
 def test_no_finite_score_is_too_low(check, rng, level):
     """A finite stand-in for minus infinity is only as good as the lowest score it meets."""
     decoder = check.module(vocab_size=5, embed_size=3, num_hiddens=4, num_layers=1)
@@ -356,6 +365,17 @@ def test_weights_are_dropped_one_by_one(check, rng):
     calls_alike = bool((calls[0] - calls[1]).abs().max() < 1e-3)
     check.that(calls_alike or not rows_alike, "all batch rows lose the same attention weights")
     check.that(rows_alike or not calls_alike, "two calls in training drop the same attention weights")
+
+
+@pytest.mark.precise
+@pytest.mark.derive("device", "contract")
+def test_faint_keys_with_loud_values(check, rng):
+    """A weight of 1e-100 is a weight: its value may be as large."""
+    decoder = dial(rng, check.module(vocab_size=6, embed_size=4, num_hiddens=4, num_layers=1), 115.0)
+    outputs, hidden = encoded(rng, 2, 5, 4, 1)
+    outputs[..., 0] = 1.0
+    outputs[:, 1, 0], outputs[:, 1, 1:] = -1.0, 1e100 * outputs[:, 1, 1:]
+    decoder.unroll("init_state", ((outputs, hidden), None), [rng.integers(0, 6, 2, 2)])
 
 
 @pytest.mark.precise

@@ -307,7 +307,7 @@ def test_visible_scores_far_below_zero(check, rng):
 def test_visible_scores_below_minus_a_billion(check, rng):
     """No finite score is low enough to stand for a hidden key."""
     attention = check.module(d_model=4, d_k=4)
-    exact_projections(attention, -24.0 if check.dtype in HALVES else -65536.0)
+    exact_projections(attention, -24.0 if check.dtype in HALVES else -(2.0**55))
     (x_q, _), (x_kv, levels) = collinear_tokens(rng, 3), collinear_tokens(rng, 3)
     attention(x_q, x_kv, mask=levels[:, None, :] > 2)
 
@@ -395,6 +395,19 @@ def test_arguments_are_used_again(check, rng):
     check.same(second[1], first[1], "the same call gives other weights the second time")
 
 
+@pytest.mark.derive("device", "contract")
+def test_near_ties_at_large_scores(check, rng):
+    """Scores of 16384 that differ by one or two: float32 tells them apart, and weights keep their digits."""
+    attention = check.module(d_model=4, d_k=1, d_v=3)
+    unit = torch.eye(4, dtype=torch.float64)
+    attention.set(W_q__weight=unit[:1], W_k__weight=unit[:1], W_v__weight=unit[1:])
+    x_q, x_kv = rng.normal(2, 3, 4), rng.normal(2, 5, 4)
+    x_q[..., 0] = 2.0
+    x_kv[..., 0] = 2.0**14 + rng.integers(0, 3, 2, 5).double()
+    attention(x_q, x_kv)
+    attention(x_q, x_kv, mask=rng.keep(2, 3, 5))
+
+
 @pytest.mark.precise
 @pytest.mark.derive
 def test_other_sizes(check, rng):
@@ -407,6 +420,8 @@ def test_other_sizes(check, rng):
     attention(loud, x / 3e4)
     attention.train()(loud, x)
     attention.eval()(loud, x)
+    square = check.module(d_model=5, d_k=3)
+    square(rng.normal(1, 4, 5), rng.normal(1, 4, 5))
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0])

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from grader.kit.dropped import before_norm, shared, spread_of
+from grader.kit.inference import inference_mode
 
 # Gradients through a cache that was handed in are not graded: cases that hand one on have no `grad` variant.
 # A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide blocks.
@@ -164,6 +165,17 @@ def test_calls_of_the_same_sizes(check, rng):
 
 
 @pytest.mark.derive("dtype")
+def test_large_values(check, rng):
+    """Tokens of a thousand: their squares are beyond float16, what a norm makes of them is not."""
+    block = check.module(d_model=32, n_heads=2, d_ff=24)
+    nothing, zero = torch.zeros(32, 32, dtype=torch.float64), torch.zeros(32, dtype=torch.float64)
+    for name in ("self_attn", "cross_attn"):
+        block.set(**{f"{name}__W_q__weight": nothing, f"{name}__W_q__bias": zero})
+    block.set(norm1__weight=1e3 + zero, norm2__weight=1e3 + zero)
+    block(rng.normal(2, 3, 32, scale=1e3), rng.normal(2, 4, 32))
+
+
+@pytest.mark.derive("dtype")
 def test_digits_of_double_precision(check, rng):
     """In float64 all scores lie around a million and differ by about one: the digits must not get lost on the way."""
     block = check.module(d_model=32, n_heads=2, d_ff=8)
@@ -191,9 +203,11 @@ def two_sums(check, block, spread, x, *others):
 
     The first two features stand at +spread/2 and -spread/2 before the norms, so the scale is known.
     """
-    first = block.train().run(x, *others)
-    check.roll()
-    return [before_the_norms(check, result.got, x.shape, spread) for result in (first, block.run(x, *others))]
+    with inference_mode(check):  # where nobody differentiates, a module in training drops as well
+        first = block.train().run(x, *others)
+        check.roll()
+        second = block.run(x, *others)
+    return [before_the_norms(check, result.got, x.shape, spread) for result in (first, second)]
 
 
 def before_the_norms(check, got, shape, spread):
@@ -390,7 +404,7 @@ def test_hidden_memory_leaves_no_trace(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.derive("device")
-@pytest.mark.parametrize("height", [2.0**13, -(2.0**17), -(2.0**34)])
+@pytest.mark.parametrize("height", [2.0**13, -(2.0**17), -(2.0**115)])
 def test_scores_far_from_zero(check, rng, height):
     """All scores are equal and far from zero: weights stay finite, hidden memory and the future must not win."""
     block = check.module(d_model=8, n_heads=2, d_ff=8)
@@ -407,6 +421,15 @@ def test_gradients_of_a_chunk_after_a_cache(check, rng):
     block = check.module(d_model=6, n_heads=2, d_ff=8)
     empty = torch.zeros(3, 2, 0, 3, dtype=torch.float64)
     block(rng.normal(3, 4, 6), rng.normal(3, 5, 6), cache=(empty, empty.clone()), memory_mask=rng.keep(3, 1, 5))
+
+
+@pytest.mark.grad
+def test_gradients_behind_a_cache(check, rng):
+    """What an earlier call returned gets no gradient here; new tokens, memory and weights do."""
+    block = check.module(d_model=6, n_heads=2, d_ff=8)
+    memory = rng.normal(2, 4, 6)
+    _, cache = block(rng.normal(2, 3, 6), memory)
+    block(rng.normal(2, 2, 6), memory, cache)
 
 
 @pytest.mark.contract
@@ -481,6 +504,44 @@ def test_as_many_sequences_as_tokens(check, rng):
     """B == n and another number of heads: a mask (B, 1, m) is still per sequence."""
     block = check.module(6, 2, 8)
     block(rng.normal(3, 3, 6), rng.normal(3, 5, 6), memory_mask=rng.keep(3, 1, 5))
+
+
+@pytest.mark.precise
+@pytest.mark.derive("device", "contract")
+def test_faint_keys_with_loud_values(check, rng):
+    """A weight of 1e-100 is a weight: its value may be as large."""
+    block = check.module(d_model=8, n_heads=2, d_ff=8)
+    nothing, one = torch.zeros(8, 8, dtype=torch.float64), torch.ones(8, dtype=torch.float64)
+    keys, values = nothing.clone(), nothing.clone()
+    keys[:, 0], values[:, 1] = 1.0, 1.0
+    for name in ("self_attn", "cross_attn"):
+        block.set(**{f"{name}__W_q__weight": nothing, f"{name}__W_q__bias": one})
+        block.set(**{f"{name}__W_k__weight": keys, f"{name}__W_k__bias": 0 * one, f"{name}__W_v__weight": values})
+    x, memory = rng.normal(2, 5, 8), rng.normal(2, 4, 8)
+    for tokens in (x, memory):
+        tokens[..., 0] = 0.0
+        tokens[:, 1, 0], tokens[:, 1, 1] = -115.0, 1e100
+    block(x, rng.normal(2, 4, 8))
+    block(rng.normal(2, 3, 8), memory)
+
+
+@pytest.mark.derive
+def test_a_long_chunk_behind_a_cache(check, rng):
+    """Forty tokens at once behind a prefix of seventy: each sees the whole prefix, and no later one."""
+    block = check.module(d_model=8, n_heads=2, d_ff=8)
+    feed(block, rng.normal(1, 110, 8), rng.normal(1, 4, 8), [70, 40])
+
+
+@pytest.mark.derive("grad", "device", "contract")
+def test_weights_are_loaded_between_calls(check, rng):
+    """A step of an optimiser or a checkpoint changes the weights in place: the next call uses the new ones."""
+    block = check.module(d_model=6, n_heads=2, d_ff=8)
+    x, memory = rng.normal(2, 4, 6), rng.normal(2, 5, 6)
+    block(x, memory)
+    for attention in ("self_attn", "cross_attn"):
+        block.set(**{f"{attention}__{name}__weight": rng.normal(6, 6) for name in ("W_q", "W_k", "W_v", "W_o")})
+    block.set(ffn__dense1__weight=rng.normal(8, 6), ffn__dense2__weight=rng.normal(6, 8))
+    block(x, memory)
 
 
 @pytest.mark.precise

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.inference import drops_in_inference_mode
+
 
 def test_by_hand(check):
     """The example of the task, in numbers that can be followed on paper."""
@@ -144,6 +146,16 @@ def test_each_call_drops_anew(check, rng):
     both = isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor)
     check.that(both, "the result in training is not a tensor")
     check.that(not torch.equal(first, second), "two calls in training drop the same hidden units")
+
+
+@pytest.mark.derive
+def test_dropout_in_inference_mode(check, rng):
+    """What nobody differentiates drops as well, as long as the module is in training."""
+    ffn = check.module(6, 32, dropout=0.5)
+    check.that(
+        drops_in_inference_mode(check, ffn, rng.normal(2, 8, 6)),
+        "two calls in training are alike in inference mode: nothing was dropped",
+    )
 
 
 @pytest.mark.precise

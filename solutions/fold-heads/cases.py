@@ -177,7 +177,7 @@ def test_width_not_divisible_by_heads(check, rng, d_model, n_heads):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     check["fold_heads"](rng.normal(9, 2, 70), 10)
@@ -185,3 +185,6 @@ def test_other_sizes(check, rng):
     check["unfold_heads"](rng.normal(18, 2, 70), 9)
     check["unfold_heads"](rng.normal(2, 300, 2, scale=3e4), 2)
     check["repeat_valid_lens"](lengths(rng, 9, 70), 9)
+    check["repeat_valid_lens"](70000 + lengths(rng, 3), 2)
+    check["unfold_heads"](rng.normal(16, 3, 2), 4)
+    check["repeat_valid_lens"](lengths(rng, 3, 1), 1)

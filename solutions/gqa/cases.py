@@ -262,7 +262,7 @@ def test_visible_scores_are_very_negative(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.derive("device", "contract")
-@pytest.mark.parametrize("level", [-(2.0**40), -(2.0**83)])
+@pytest.mark.parametrize("level", [-(2.0**40), -(2.0**120)])
 def test_no_finite_score_is_too_low(check, rng, level):
     """A finite stand-in for minus infinity is only as good as the lowest score it meets."""
     gqa = dials(check.module(d_model=16, n_heads=4, n_kv_heads=2))
@@ -391,6 +391,18 @@ def test_nothing_larger_than_the_scores(check, rng):
     )
 
 
+@pytest.mark.derive("device", "contract")
+def test_near_ties_at_large_scores(check, rng):
+    """Scores of 16384 that differ by one or two: float32 tells them apart, and weights keep their digits."""
+    gqa = check.module(d_model=4, n_heads=4, n_kv_heads=2)
+    unit = torch.eye(4, dtype=torch.float64)
+    gqa.set(W_q__weight=unit[[0, 0, 0, 0]], W_k__weight=unit[[1, 1]], W_v__weight=unit[[2, 3]])
+    x = rng.normal(2, 5, 4)
+    x[..., 0] = 2.0
+    x[..., 1] = 2.0**14 + rng.integers(0, 3, 2, 5).double()
+    gqa(x)
+
+
 @pytest.mark.precise
 @pytest.mark.derive
 def test_other_sizes(check, rng):
@@ -400,3 +412,6 @@ def test_other_sizes(check, rng):
     gqa = check.module(d_model=4, n_heads=2, n_kv_heads=1)
     gqa(rng.normal(4, 4, 4))
     gqa(3e4 * rng.normal(2, 3, 4))
+    check.module(d_model=16, n_heads=8, n_kv_heads=1)(rng.normal(2, 4, 16))
+    check.module(d_model=6, n_heads=3, n_kv_heads=3)(rng.normal(2, 4, 6), rng.keep(2, 3, 4, 4))
+    check.module(d_model=8, n_heads=4, n_kv_heads=2)(rng.normal(4, 3, 8), rng.keep(4, 1, 1, 3))

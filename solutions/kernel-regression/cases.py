@@ -196,6 +196,25 @@ def test_module_and_function_agree(check, rng):
 
 
 @pytest.mark.precise
+@pytest.mark.derive("device", "contract")
+def test_faint_weights(check, rng):
+    """A weight of 1e-100 is a weight, to all its digits: the value behind it may be as large."""
+    x_key, y_key = torch.tensor([0.0, 0.5, 21.5], dtype=torch.float64), known(rng, 3)
+    y_key[2] *= 1e100
+    result = check["nadaraya_watson"](places(rng, 3) / 4, x_key, y_key)
+    faint = (result[1].got - result[1].want).abs() <= 1e-9 * result[1].want
+    check.that(bool(faint.all()), "a faint weight has lost its digits")
+    check["NWKernelRegression"]()(places(rng, 3) / 4, x_key, y_key)
+
+
+@pytest.mark.derive("device", "contract")
+def test_places_that_are_equally_far(check, rng):
+    """Keys 128 away on either side share the weight to all their digits."""
+    check["nadaraya_watson"](torch.tensor([0.0]), torch.tensor([128.0, -128.0, 128.0]), known(rng, 3))
+    check["NWKernelRegression"]()(torch.tensor([0.0]), torch.tensor([128.0, -128.0, 128.0]), known(rng, 3))
+
+
+@pytest.mark.precise
 @pytest.mark.derive
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""

@@ -353,7 +353,7 @@ def test_visible_scores_far_below_zero(check, rng):
 def test_visible_scores_below_minus_a_billion(check, rng):
     """No finite score is low enough to stand for a hidden key, be it padding or the future."""
     attention = check.module(d_model=4, n_heads=1, bias=False)
-    exact_projections(attention, -65536.0)
+    exact_projections(attention, -(2.0**55))
     x, levels = collinear_tokens(rng, 3)
     attention(x)
     feed(attention, x, [2, 2], levels > 2)
@@ -481,6 +481,28 @@ def test_near_ties_at_large_scores(check, rng):
     keys = 2.0**14 + rng.integers(0, 3, 2, 2, 6, 1).double()
     attention.set(W_k__bias=2.0**14 * one)
     attention(rng.normal(2, 2, 2), (keys, rng.normal(2, 2, 6, 1)))
+
+
+@pytest.mark.precise
+@pytest.mark.derive("device", "contract")
+def test_faint_keys_with_loud_values(check, rng):
+    """A weight of 1e-100 is a weight: its value may be as large."""
+    attention = check.module(d_model=2, n_heads=2)
+    nothing, one = torch.zeros(2, 2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
+    attention.set(W_q__weight=nothing, W_q__bias=one, W_k__weight=nothing, W_k__bias=0 * one)
+    keys, values = torch.zeros(2, 2, 6, 1, dtype=torch.float64), rng.normal(2, 2, 6, 1)
+    keys[:, :, 1], values[:, :, 1] = -230.0, 1e100 * values[:, :, 1]
+    attention(rng.normal(2, 2, 2), (keys, values))
+
+
+@pytest.mark.derive("grad", "device", "contract")
+def test_weights_are_loaded_between_calls(check, rng):
+    """A step of an optimiser or a checkpoint changes the weights in place: the next call uses the new ones."""
+    attention = check.module(d_model=6, n_heads=2)
+    x = rng.normal(2, 4, 6)
+    attention(x)
+    attention.set(**{f"{name}__weight": rng.normal(6, 6) for name in ("W_q", "W_k", "W_v", "W_o")})
+    attention(x)
 
 
 @pytest.mark.derive

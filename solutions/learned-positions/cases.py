@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.inference import drops_in_inference_mode
+
 
 def test_by_hand(check):
     """The example of the task, in numbers that can be followed on paper."""
@@ -136,6 +138,16 @@ def test_each_call_drops_anew(check, rng):
     check.that(not torch.equal(first, second), "two calls in training drop the same entries")
 
 
+@pytest.mark.derive
+def test_dropout_in_inference_mode(check, rng):
+    """What nobody differentiates drops as well, as long as the module is in training."""
+    encoding = check.module(max_len=9, d_model=16, dropout=0.5)
+    check.that(
+        drops_in_inference_mode(check, encoding, rng.normal(2, 8, 16)),
+        "two calls in training are alike in inference mode: nothing was dropped",
+    )
+
+
 @pytest.mark.derive("dtype")
 def test_module_kept_in_float32(check, rng):
     """The module is in float32 whatever the tokens are, as under autocast: the result has the dtype of the tokens."""
@@ -222,3 +234,4 @@ def test_training_after_evaluation(check, rng):
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     check.module(max_len=9, d_model=70)(rng.normal(2, 4, 70))
+    check.module(max_len=300, d_model=4)(rng.normal(2, 5, 4))

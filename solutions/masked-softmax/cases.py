@@ -4,7 +4,7 @@ import pytest
 import torch
 
 # First score and step below the fills -1e4, -65504, -1e9 and -1e20.
-DEEP = [(-2e4, -2e4), (-7e4, -4e3), (-2e9, -2e9), (-1e25, -1e25)]
+DEEP = [(-2e4, -2e4), (-7e4, -4e3), (-2e9, -2e9), (-1e36, -1e36)]
 
 
 def both_kinds(rng, *shape):
@@ -253,6 +253,23 @@ def test_one_tensor_stands_for_many_rows(check, rng):
     check(rng.normal(1, 1, 5).expand(2, 3, 5), mask)
 
 
+@pytest.mark.derive("device", "contract")
+def test_near_ties_at_large_scores(check, rng):
+    """Scores of 16384 that differ by one or two: float32 tells them apart, and weights keep their digits."""
+    check(2.0**14 + rng.integers(0, 3, 2, 3, 5).double())
+    check(2.0**14 + rng.integers(0, 3, 2, 3, 5).double(), both_kinds(rng, 2, 3, 5))
+
+
+@pytest.mark.precise
+@pytest.mark.derive("device", "contract")
+def test_faint_weights(check, rng):
+    """A weight of 1e-100 is a weight, to all its digits: what it is for may be as large."""
+    scores = rng.normal(2, 3, 70) - 230.0 * rng.integers(0, 2, 2, 3, 70)
+    for result in (check(scores), check(scores, both_kinds(rng, 2, 3, 70))):
+        faint = (result.got - result.want).abs() <= 1e-9 * result.want
+        check.that(bool(faint.all()), "a faint weight has lost its digits")
+
+
 @pytest.mark.precise
 @pytest.mark.derive
 def test_other_sizes(check, rng):
@@ -261,3 +278,4 @@ def test_other_sizes(check, rng):
     check(rng.normal(9, 2, 1, 70))
     for shape in ((1, 1, 3, 4), (3, 3, 3, 3), (2, 1, 5)):
         check(rng.normal(*shape), mask=rng.keep(*shape))
+    check(torch.zeros(2, 3, 5), both_kinds(rng, 2, 3, 5))

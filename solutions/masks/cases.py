@@ -44,6 +44,15 @@ def test_another_padding_id(check, rng):
     check["padding_mask"](torch.tensor([[-100, 50257, 7], [50257, 50257, 0]]), pad_id=50257)
 
 
+def test_ids_of_any_size(check):
+    """Ids are integers of 64 bits: neighbours above 2^24 differ, and so do ids that share their lower bits."""
+    check["padding_mask"](torch.tensor([[2**24, 2**24 + 1, 3], [2**24 + 2, 2**24, 7]]), pad_id=2**24 + 1)
+    check["padding_mask"](torch.tensor([[5, 2**32 + 5, 2**33 + 5], [2**32, 0, 2**32 + 4]]), pad_id=2**32 + 5)
+    check["padding_mask"](torch.tensor([[70000, 70000 - 65536, 1], [2**53, 2**53 + 1, 0]]), pad_id=70000)
+    check["padding_mask"](torch.tensor([[2**53, 2**53 + 1, 0], [1, 2**53 + 1, 2]]), pad_id=2**53 + 1)
+    check["padding_mask"](torch.tensor([[-3, -1, 4], [-100, 0, -1]]), pad_id=-1)
+
+
 def test_negative_ids_are_tokens(check):
     """Only the padding id is padding: what is smaller than it is not."""
     check["padding_mask"](torch.tensor([[-3, 0, 4], [0, -1, 0]]))
@@ -101,6 +110,13 @@ def test_causal_of_any_size(check):
     """Three hundred positions: no table that was made beforehand is large enough."""
     check["causal_mask"](300)
     check["causal_mask"](3, 300)
+
+
+@pytest.mark.derive("device", "contract")
+def test_no_device_is_the_default_one(check):
+    """`None` leaves it to PyTorch: where a caller has set a default device, the mask is made there."""
+    check["causal_mask"](4, device=None)
+    check["causal_mask"](2, m=5, device=None)
 
 
 @pytest.mark.derive("contract")

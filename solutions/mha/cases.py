@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from grader.kit.digits import keeps_digits
+from grader.kit.inference import drops_in_inference_mode
 
 
 def sequences(rng, batch, n, m, width):
@@ -181,6 +182,16 @@ def test_what_dropout_drops(check, rng):
 
 
 @pytest.mark.derive
+def test_dropout_in_inference_mode(check, rng):
+    """What nobody differentiates drops as well, as long as the module is in training."""
+    mha = check.module(d_model=6, n_heads=2, dropout=0.5)
+    check.that(
+        drops_in_inference_mode(check, mha, *sequences(rng, 2, 6, 7, 6)),
+        "two calls in training are alike in inference mode: nothing was dropped",
+    )
+
+
+@pytest.mark.derive
 def test_weights_are_returned_before_dropout(check, rng):
     """In training the second result is still the softmax."""
     mha = check.module(d_model=6, n_heads=2, dropout=0.5)
@@ -319,7 +330,7 @@ def test_visible_scores_are_very_negative(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.derive("device", "contract")
-@pytest.mark.parametrize(("first", "step"), [(-7e4, -4e3), (-(2.0**40), -(2.0**40)), (-(2.0**83), -(2.0**83))])
+@pytest.mark.parametrize(("first", "step"), [(-7e4, -4e3), (-(2.0**40), -(2.0**40)), (-(2.0**120), -(2.0**120))])
 def test_no_finite_score_is_too_low(check, rng, first, step):
     """A finite stand-in for minus infinity is only as good as the lowest score it meets."""
     mha = bare(check.module(d_model=8, n_heads=2), 8)
@@ -444,6 +455,14 @@ def test_nothing_larger_than_the_scores(check, rng):
     )
 
 
+@pytest.mark.derive("device", "contract")
+def test_near_ties_at_large_scores(check, rng):
+    """Scores of 16384 that differ by one or two: float32 tells them apart, and weights keep their digits."""
+    mha = bare(check.module(d_model=8, n_heads=8), 8)
+    _, _, v = sequences(rng, 2, 3, 5, 8)
+    mha(torch.full((2, 3, 8), 2.0), 2.0**14 + rng.integers(0, 3, 2, 5, 8).double(), v)
+
+
 @pytest.mark.precise
 @pytest.mark.derive
 def test_other_sizes(check, rng):
@@ -455,3 +474,4 @@ def test_other_sizes(check, rng):
     mha(3e4 * q, k / 3e4, v)
     mha.train()(q, k, v)
     mha.eval()(q, k, v)
+    check.module(d_model=8, n_heads=4)(*sequences(rng, 4, 3, 5, 8), mask=rng.keep(4, 1, 1, 5))

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.inference import drops_in_inference_mode
+
 
 def test_by_hand(check):
     """The example of the task, in numbers that can be followed on paper."""
@@ -166,6 +168,16 @@ def test_half_of_the_entries_dropped(check, rng):
     mixed = (gone.any(-1) & ~gone.all(-1)).float().mean()
     check.that(mixed > 0.9, "tokens are dropped as a whole")
     check.that((gone[0] != gone[1]).any(), "all sequences lose the same entries")
+
+
+@pytest.mark.derive
+def test_dropout_in_inference_mode(check, rng):
+    """What nobody differentiates drops as well, as long as the module is in training."""
+    encoding = check["PositionalEncoding"](d_model=16, max_len=9, dropout=0.5)
+    check.that(
+        drops_in_inference_mode(check, encoding, rng.normal(2, 8, 16)),
+        "two calls in training are alike in inference mode: nothing was dropped",
+    )
 
 
 @pytest.mark.derive("dtype")

@@ -57,6 +57,13 @@ def test_tables_are_made_on_the_device(check):
     check["rotary_angles"](3, 8, 100.0, 4, check.device)
 
 
+@pytest.mark.derive("device", "contract")
+def test_no_device_is_the_default_one(check):
+    """`None` leaves it to PyTorch: where a caller has set a default device, the tables are made there."""
+    check["rotary_angles"](5, 6, device=None)
+    check["rotary_angles"](3, 8, offset=4, device=None)
+
+
 def off_by(tables, offset):
     """Return how far each row of the tables of (rows, 8) is from the true cosines and sines."""
     cos, sin = tables
@@ -77,11 +84,15 @@ def test_position_700(check, offset):
 
 
 @pytest.mark.derive
-def test_behind_five_thousand_tokens(check):
+@pytest.mark.parametrize("offset", [5000, 70000])
+def test_behind_five_thousand_tokens(check, offset):
     """A cache may be longer than any table that was made beforehand."""
-    cos, sin = check["rotary_angles"].run(3, 8, offset=5000).got
+    cos, sin = check["rotary_angles"].run(3, 8, offset=offset).got
     check.that(cos.shape == sin.shape == (3, 4), "a table has another shape than (seq_len, d_head // 2)")
-    check.that((off_by((cos, sin), 5000) < 1e-2).all(), "the positions from 5000 on are wrong")
+    allowed = 2e-6 * offset  # what angles in float32 are off by
+    check.that((off_by((cos, sin), offset) < allowed).all(), f"the positions from {offset} on are wrong")
+    single = check["rotary_angles"].run(1, 8, offset=offset).got
+    check.that((off_by(single, offset) < allowed).all(), f"the positions from {offset} on are wrong")
 
 
 @pytest.mark.derive
@@ -213,6 +224,9 @@ def test_other_sizes(check, rng):
         check["apply_rotary"](x, cos, cos)
     angles = rng.uniform(2, 66, low=-math.pi, high=math.pi)
     check["apply_rotary"](rng.normal(1, 1, 2, 132), angles.cos(), angles.sin())
+    angles = rng.uniform(1, 4, low=-math.pi, high=math.pi)
+    check["apply_rotary"](rng.normal(1, 10, 1, 8), angles.cos(), angles.sin())
+    check["rotary_angles"](3, 8, base=500)
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0])

@@ -231,7 +231,7 @@ def test_visible_scores_are_very_negative(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.derive("device", "contract")
-@pytest.mark.parametrize(("first", "step"), [(-7e4, -4e3), (-(2.0**40), -(2.0**40)), (-(2.0**83), -(2.0**83))])
+@pytest.mark.parametrize(("first", "step"), [(-7e4, -4e3), (-(2.0**40), -(2.0**40)), (-(2.0**120), -(2.0**120))])
 def test_no_finite_score_is_too_low(check, rng, first, step):
     """A finite stand-in for minus infinity is only as good as the lowest score it meets."""
     mask = rng.keep(2, 3, 6)
@@ -327,6 +327,16 @@ def test_nothing_larger_than_the_scores(check, rng):
     )
 
 
+@pytest.mark.derive("device", "contract")
+def test_near_ties_at_large_scores(check, rng):
+    """Scores of 16384 that differ by one or two: float32 tells them apart, and weights keep their digits."""
+    q, k, v = tensors(rng, 2, d_k=16)
+    q, k = torch.zeros_like(q), torch.zeros_like(k)
+    q[..., 0] = 4.0
+    k[..., 0] = 2.0**14 + rng.integers(0, 3, 2, 5).double()
+    check(q, k, v)
+
+
 @pytest.mark.precise
 @pytest.mark.derive
 def test_other_sizes(check, rng):
@@ -335,6 +345,7 @@ def test_other_sizes(check, rng):
     check(*tensors(rng, 1, 2))
     q, k, v = tensors(rng, 2)
     check(3e4 * q, k / 3e4, 3e4 * v)
+    check(*tensors(rng, 2, 2, 3), rng.keep(2, 2, 3, 3, 5))
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0])

@@ -263,7 +263,7 @@ def test_visible_scores_far_below_zero(check, rng):
 def test_visible_scores_below_minus_a_billion(check, rng):
     """No finite score is low enough to stand for a hidden key."""
     attention = check.module(d_model=4, d_k=4)
-    exact_projections(attention, -24.0 if check.dtype in HALVES else -65536.0)
+    exact_projections(attention, -24.0 if check.dtype in HALVES else -(2.0**55))
     x, levels = collinear_tokens(rng, 3)
     attention(x, mask=levels[:, None, :] > 2)
 
@@ -359,6 +359,19 @@ def test_mask_is_used_again(check, rng):
     second = attention(x, mask=mask)
     check.same(second[0], first[0], "the same call gives another output the second time")
     check.same(second[1], first[1], "the same call gives other weights the second time")
+
+
+@pytest.mark.derive("device", "contract")
+def test_near_ties_at_large_scores(check, rng):
+    """Scores of 16384 that differ by one or two: float32 tells them apart, and weights keep their digits."""
+    attention = check.module(d_model=4, d_k=1, d_v=2)
+    unit = torch.eye(4, dtype=torch.float64)
+    attention.set(W_q__weight=unit[:1], W_k__weight=unit[1:2], W_v__weight=unit[2:])
+    x = rng.normal(2, 5, 4)
+    x[..., 0] = 2.0
+    x[..., 1] = 2.0**14 + rng.integers(0, 3, 2, 5).double()
+    attention(x)
+    attention(x, mask=rng.keep(2, 5, 5))
 
 
 @pytest.mark.precise

@@ -141,10 +141,12 @@ def test_width_not_divisible_by_heads(check, rng, d_model, n_heads):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     check["split_heads"](rng.normal(9, 2, 70), 10)
     check["split_heads"](rng.normal(1, 300, 4, scale=3e4), 2)
     check["concat_heads"](rng.normal(9, 2, 1, 70))
     check["concat_heads"](rng.normal(1, 9, 300, 2, scale=3e4))
+    check["concat_heads"](rng.normal(2, 10, 1, 7))
+    check["split_heads"](rng.normal(2, 6, 8)[:, 1:5], 4)

@@ -66,6 +66,16 @@ def test_sizes_of_one(check, rng):
     feed(build(check, 1, 1, 1, 1), rng, 1, 1, 1, [1])
 
 
+@pytest.mark.precise
+@pytest.mark.derive("device", "contract")
+def test_no_dtype_and_no_device(check, rng):
+    """`None` leaves both to PyTorch: where a caller has set a default, the buffers have it."""
+    cache = check.module(2, 3, 5, 4, dtype=None, device=check.device)
+    cache.method("update", rng.normal(2, 3, 2, 4), rng.normal(2, 3, 2, 4))
+    cache = check.module(2, 3, 5, 4, dtype=check.dtype, device=None)
+    cache.method("update", rng.normal(2, 3, 2, 4), rng.normal(2, 3, 2, 4))
+
+
 def test_sizes_by_name(check, rng):
     """The names of the arguments are part of the contract."""
     cache = check.module(batch=2, n_heads=1, max_len=4, d_head=3, device=check.device, dtype=check.dtype)

@@ -134,6 +134,16 @@ def test_training_mode_computes_the_same(check, rng):
 
 
 @pytest.mark.derive("dtype")
+def test_large_values(check, rng):
+    """Tokens of a thousand: their squares are beyond float16, what a norm makes of them is not."""
+    model = check.module(vocab_size=11, d_model=32, n_heads=4, n_layers=1, max_len=6)
+    nothing, zero = torch.zeros(32, 32, dtype=torch.float64), torch.zeros(32, dtype=torch.float64)
+    model.set(blocks__0__attention__W_q__weight=nothing, blocks__0__attention__W_q__bias=zero)
+    model.set(token_embedding__weight=rng.normal(11, 32, scale=1e3), norm__weight=0.125 + zero)
+    model(text(rng, 11, 2, 5))
+
+
+@pytest.mark.derive("dtype")
 def test_digits_of_double_precision(check, rng):
     """In float64 all scores lie around ten million and differ by about one: the digits must not get lost."""
     model = check.module(vocab_size=9, d_model=32, n_heads=2, n_layers=1, max_len=6)
@@ -157,7 +167,7 @@ def test_later_tokens_leave_no_trace(check, rng, n_layers):
 
 @pytest.mark.mask
 @pytest.mark.derive("device", "contract")
-@pytest.mark.parametrize("level", [-(2.0**14), 2.0**14, -(2.0**40)])
+@pytest.mark.parametrize("level", [-(2.0**14), 2.0**14, -(2.0**115)])
 def test_scores_far_below_and_above_zero(check, rng, level):
     """All scores lie at the same level, far from zero: what is seen shares the weight, and what is hidden has none."""
     model = check.module(vocab_size=20, d_model=8, n_heads=2, n_layers=1, max_len=8)
@@ -212,6 +222,37 @@ def test_positions_beyond_256(check, rng):
     """In bfloat16 257 is no number, but it is a position."""
     model = check.module(vocab_size=11, d_model=32, n_heads=4, n_layers=0, max_len=300)
     model(text(rng, 11, 1, 1).expand(1, 300))
+
+
+@pytest.mark.precise
+@pytest.mark.derive("device", "contract")
+def test_faint_keys_with_loud_values(check, rng):
+    """A weight of 1e-100 is a weight: its value may be as large."""
+    model = check.module(vocab_size=3, d_model=4, n_heads=1, n_layers=1, max_len=5)
+    faint, usual, other = (torch.tensor(row) for row in ([-1.0, 0, 0, 1.0], [1.0, -1.0, 0, 0], [1.0, 0, -1.0, 0]))
+    model.set(token_embedding__weight=torch.stack([usual, faint, other]))
+    model.set(position_embedding__weight=torch.zeros(5, 4))
+    nothing, one = torch.zeros(4, 4, dtype=torch.float64), torch.ones(4, dtype=torch.float64)
+    keys, values = nothing.clone(), nothing.clone()
+    keys[:, 0], values[:, 3] = 40.0, 1e98
+    model.set(blocks__0__norm1__weight=one, blocks__0__norm1__bias=0 * one)
+    model.set(blocks__0__attention__W_q__weight=nothing, blocks__0__attention__W_q__bias=one)
+    model.set(blocks__0__attention__W_k__weight=keys, blocks__0__attention__W_v__weight=values)
+    model.set(blocks__0__attention__W_v__bias=rng.normal(4))
+    model(torch.tensor([[0, 1, 2, 0]]))
+
+
+@pytest.mark.derive("grad", "device", "contract")
+def test_weights_are_loaded_between_calls(check, rng):
+    """A step of an optimiser or a checkpoint changes the weights in place: the next call uses the new ones."""
+    model = check.module(vocab_size=9, d_model=8, n_heads=2, n_layers=1, max_len=8)
+    tokens = text(rng, 9, 2, 6)
+    model(tokens)
+    names = ("W_q", "W_k", "W_v", "W_o")
+    model.set(**{f"blocks__0__attention__{name}__weight": rng.normal(8, 8) for name in names})
+    model.set(blocks__0__ffn__dense1__weight=rng.normal(32, 8), blocks__0__ffn__dense2__weight=rng.normal(8, 32))
+    model.set(token_embedding__weight=rng.normal(9, 8), position_embedding__weight=rng.normal(8, 8))
+    model(tokens)
 
 
 @pytest.mark.derive

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.inference import inference_mode
+
 # Gradients through a cache that was handed in are not graded: cases that hand one on have no `grad` variant.
 # A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide models.
 without_dtype = pytest.mark.derive("grad", "device", "contract")
@@ -227,6 +229,21 @@ def test_another_source(check, rng):
 
 
 @without_dtype
+@pytest.mark.derive("dtype")
+def test_large_values(check, rng):
+    """Tokens of a thousand: their squares are beyond float16, what a norm makes of them is not."""
+    model = build(check, rng)
+    zero = torch.zeros(32, dtype=torch.float64)
+    for name in ("encoder__layers__0__attention", "decoder__layers__0__self_attn", "decoder__layers__0__cross_attn"):
+        model.set(**{f"{name}__W_q__weight": torch.zeros(32, 32), f"{name}__W_q__bias": zero})
+    for side, size in (("encoder", SOURCE), ("decoder", TARGET)):
+        model.set(**{f"{side}__embedding__weight": rng.normal(size, 32, scale=200.0)})
+    model.set(decoder__layers__0__norm1__weight=1e3 + zero, decoder__layers__0__norm2__weight=1e3 + zero)
+    model.set(encoder__layers__0__addnorm1__ln__weight=1e3 + zero)
+    model.method("encode", sources(rng, 2, 4))
+    model(sources(rng, 2, 4), targets(rng, 2, 3))
+
+
 def test_no_dropout_in_evaluation(check, rng):
     """In evaluation mode a rate of one half, the seventh setting, changes nothing."""
     model = build(check, rng, 16, 2, 8, 1, 0.5)
@@ -240,11 +257,94 @@ def test_training_without_dropout(check, rng):
     model(padded(rng, [5, 2]), targets(rng, 2, 5))
 
 
+@pytest.mark.derive("dtype", "grad", "device")
+def test_without_layers(check, rng):
+    """No layers: embeddings, positions and the last projection; position 257, which is no number in bfloat16."""
+    model = check.module(SOURCE, TARGET, 32, 4, 24, 0, max_len=300)
+    loud = 40.0 if check.variant_dtype == torch.float64 else 1.0  # the table has the digits of float32
+    for side, size in (("encoder", SOURCE), ("decoder", TARGET)):
+        model.set(**{f"{side}__embedding__weight": rng.normal(size, 32, scale=loud / 32**0.5)})
+    model.method("encode", sources(rng, 1, 1).expand(1, 300))
+    model(sources(rng, 1, 1), targets(rng, 1, 1).expand(1, 300))
+
+
 @pytest.mark.derive("grad", "device", "contract")
 def test_everything_dropped(check, rng):
     """With a rate of 1 nothing of tokens, positions and sublayers is left in training: norms of nothing, and a bias."""
     model = build(check, rng, d_model=16, n_layers=2, dropout=1.0).train()
     model(sources(rng, 2, 4), targets(rng, 2, 3))
+
+
+@pytest.mark.derive
+def test_dropout_in_inference_mode(check, rng):
+    """What nobody differentiates drops as well, as long as the module is in training."""
+    model = build(check, rng, d_model=16, n_layers=2, dropout=1.0).train()
+    with inference_mode(check):
+        model(sources(rng, 2, 4), targets(rng, 2, 3))
+
+
+SUBLAYERS = {
+    "encoder": ("attention__W_o", "ffn__dense2"),
+    "decoder": ("self_attn__W_o", "cross_attn__W_o", "ffn__dense2"),
+}
+NORMS = {"encoder": ("addnorm1__ln", "addnorm2__ln"), "decoder": ("norm1", "norm2", "norm3")}
+
+
+def sixteen(check, loud):
+    """Build a model of width 16 whose sublayers return 0 but for this one, of which each feature is 10,000."""
+    model, one = check.module(SOURCE, 16, 16, 2, 4, 1, dropout=0.5), torch.ones(16)
+    for side, names in SUBLAYERS.items():
+        for name in (f"{side}__layers__0__{name}" for name in names):
+            model.set(**{f"{name}__weight": torch.zeros(16, 4 if name.endswith("dense2") else 16)})
+            model.set(**{f"{name}__bias": (1e4 if name == loud else 0.0) * one})
+        for norm in NORMS[side]:
+            model.set(**{f"{side}__layers__0__{norm}__weight": one, f"{side}__layers__0__{norm}__bias": 0 * one})
+    return model.set(decoder__dense__weight=torch.eye(16), decoder__dense__bias=0 * one).train()
+
+
+@pytest.mark.derive
+@pytest.mark.parametrize("attention", ["self_attn", "cross_attn"])
+def test_dropout_of_the_weights(check, rng, attention):
+    """A single key: where its weight is dropped, a whole head of the context is, with gradients or without."""
+    model, layer, one = sixteen(check, ""), f"decoder__layers__0__{attention}", torch.ones(16)
+    model.set(**{f"{layer}__W_v__weight": torch.zeros(16, 16), f"{layer}__W_v__bias": 1e4 * one})
+    model.set(**{f"{layer}__W_o__weight": torch.eye(16)})
+    with inference_mode(check):
+        got = model.run(sources(rng, 80, 1), targets(rng, 80, 1)).got
+    check.that(got.shape == (80, 1, 16), f"the logits have the shape {tuple(got.shape)}")
+    # What is kept is larger by far than all else, and above 0 behind a norm.
+    silent = (got.view(80, 2, 8) < 0).all(-1).sum(-1)
+    check.that(bool((silent == 1).double().mean() > 0.2), "in training the attention weights are not dropped")
+
+
+@pytest.mark.derive
+@pytest.mark.parametrize("layer", SUBLAYERS["encoder"])
+def test_dropout_of_the_encoders_sums(check, rng, layer):
+    """What a sublayer returns is dropped feature by feature before the sum, with gradients or without."""
+    got = sixteen(check, f"encoder__layers__0__{layer}").do("encode", sources(rng, 40, 2))[0].got
+    check.that(got.shape == (40, 2, 16), f"the memory has the shape {tuple(got.shape)}")
+    check.that(has_two_levels(got), "in training what a sublayer returns is not dropped")
+
+
+@pytest.mark.derive
+@pytest.mark.parametrize("layer", SUBLAYERS["decoder"])
+def test_dropout_of_the_decoders_sums(check, rng, layer):
+    """What a sublayer returns is dropped feature by feature before the sum, with gradients or without."""
+    model = sixteen(check, f"decoder__layers__0__{layer}")
+    with inference_mode(check):
+        got = model.run(sources(rng, 40, 2), targets(rng, 40, 2)).got
+    check.that(got.shape == (40, 2, 16), f"the logits have the shape {tuple(got.shape)}")
+    check.that(has_two_levels(got), "in training what a sublayer returns is not dropped")
+
+
+def has_two_levels(got):
+    """Whether the features of each token stand at two levels: what was kept outweighs all else."""
+    high = got > 0
+    tops = [(sign * got).masked_fill(side, -99.0).amax(-1) for sign in (1, -1) for side in (~high, high)]
+    highest, negative_of_low, negative_of_high, lowest = tops[0], tops[3], tops[2], tops[1]
+    mixed = high.any(-1) & ~high.all(-1)
+    spread = torch.maximum(highest + negative_of_high, lowest + negative_of_low)
+    return bool(mixed.double().mean() > 0.9) and bool(spread[mixed].max() < 0.05)
 
 
 @pytest.mark.derive
@@ -349,6 +449,36 @@ def test_later_tokens_leave_no_trace(check, rng):
         check.same(after[:, :3], before[:, :3], "logits depend on a later target token")
 
 
+@pytest.mark.mask
+@pytest.mark.derive("device")
+@pytest.mark.parametrize("height", [2.0**13, -(2.0**17), -(2.0**115)])
+def test_scores_far_from_zero(check, rng, height):
+    """All scores are equal and far from zero: weights stay finite; padding and the future must not win."""
+    model = build(check, rng, d_model=8, n_heads=2)
+    nothing, one = torch.zeros(8, 8, dtype=torch.float64), torch.ones(8, dtype=torch.float64)
+    for name in ("encoder__layers__0__attention", "decoder__layers__0__self_attn", "decoder__layers__0__cross_attn"):
+        model.set(**{f"{name}__W_q__weight": nothing, f"{name}__W_q__bias": one})
+        model.set(**{f"{name}__W_k__weight": nothing, f"{name}__W_k__bias": height * one})
+    model(padded(rng, [5, 2]), targets(rng, 2, 4))
+
+
+@pytest.mark.grad
+def test_gradients_behind_a_cache(check, rng):
+    """What an earlier call returned gets no gradient here; new tokens, memory and weights do."""
+    model = build(check, rng, d_model=8, n_heads=2)
+    memory = rng.normal(2, 4, 8)
+    _, cache = model.method("decode", targets(rng, 2, 3), memory)
+    model.method("decode", targets(rng, 2, 2), memory, None, cache)
+
+
+@pytest.mark.mask
+@without_dtype
+def test_memory_of_one_position(check, rng):
+    """A memory of one position, which one sequence may see and the other may not."""
+    model = build(check, rng, d_model=8, n_heads=2)
+    model.method("decode", targets(rng, 2, 3), rng.normal(2, 1, 8), torch.tensor([[[True]], [[False]]]))
+
+
 @pytest.mark.contract
 @pytest.mark.parametrize(("d_model", "n_heads"), [(10, 3), (4, 8)])
 def test_width_not_divisible_by_heads(check, d_model, n_heads):
@@ -415,6 +545,66 @@ def test_a_step_through_wide_layers(check, rng):
     """A few tokens in the cache and wide hidden layers: they work for the new token only."""
     cost, allowed = cost_of_a_step(check, rng, 8, 256, 8)
     check.at_most(cost.madds, allowed, "a decode step does more than its share of multiply-adds")
+
+
+@pytest.mark.precise
+@pytest.mark.derive("device", "contract")
+def test_faint_keys_with_loud_values(check, rng):
+    """A weight of 1e-100 is a weight: its value may be as large."""
+    model = build(check, rng, d_model=8, n_heads=2)
+    nothing, one = torch.zeros(8, 8, dtype=torch.float64), torch.ones(8, dtype=torch.float64)
+    keys, values = nothing.clone(), nothing.clone()
+    keys[:, 0], values[:, 1] = 1.0, 1.0
+    for name in ("decoder__layers__0__self_attn", "decoder__layers__0__cross_attn"):
+        model.set(**{f"{name}__W_q__weight": nothing, f"{name}__W_q__bias": one})
+        model.set(**{f"{name}__W_k__weight": keys, f"{name}__W_k__bias": 0 * one, f"{name}__W_v__weight": values})
+    memory = rng.normal(2, 4, 8)
+    memory[..., 0] = 0.0
+    memory[:, 1, 0], memory[:, 1, 1] = -115.0, 1e100
+    model.method("decode", targets(rng, 2, 3), memory)
+    past_keys, past_values = torch.zeros(2, 2, 4, 4, dtype=torch.float64), rng.normal(2, 2, 4, 4)
+    past_keys[:, :, 1], past_values[:, :, 1] = -115.0, 1e100 * past_values[:, :, 1]
+    model.method("decode", targets(rng, 2, 1), rng.normal(2, 4, 8), cache=[(past_keys, past_values)])
+
+
+@pytest.mark.derive("device", "contract")
+def test_near_ties_at_large_scores(check, rng):
+    """Scores of 16384 that differ by one or two: float32 tells them apart, and weights keep their digits."""
+    model = build(check, rng, d_model=8, n_heads=8)
+    nothing, one = torch.zeros(8, 8, dtype=torch.float64), torch.ones(8, dtype=torch.float64)
+    keys, values = nothing.clone(), rng.normal(8, 8)
+    keys[:, 0], values[:, 0] = 1.0, 0.0
+    for name in ("decoder__layers__0__self_attn", "decoder__layers__0__cross_attn"):
+        model.set(**{f"{name}__W_q__weight": nothing, f"{name}__W_q__bias": one, f"{name}__W_v__weight": values})
+        model.set(**{f"{name}__W_k__weight": keys, f"{name}__W_k__bias": 0 * one})
+    memory = rng.normal(2, 5, 8)
+    memory[..., 0] = 2.0**14 + rng.integers(0, 3, 2, 5).double()
+    cache = (2.0**14 + rng.integers(0, 3, 2, 8, 4, 1).double(), rng.normal(2, 8, 4, 1))
+    model.method("decode", targets(rng, 2, 3), memory)
+    model.method("decode", targets(rng, 2, 1), rng.normal(2, 4, 8), cache=[cache])
+
+
+@pytest.mark.derive
+def test_a_long_chunk_behind_a_cache(check, rng):
+    """Forty tokens at once behind a prefix of seventy: each sees the whole prefix, and no later one."""
+    model = build(check, rng, d_model=8, n_heads=2)
+    feed(model, rng.normal(1, 4, 8), None, targets(rng, 1, 110), [70, 40])
+
+
+@pytest.mark.derive("grad", "device", "contract")
+def test_weights_are_loaded_between_calls(check, rng):
+    """A step of an optimiser or a checkpoint changes the weights in place: the next call uses the new ones."""
+    model = build(check, rng, d_model=8, n_heads=2)
+    src, tgt = sources(rng, 2, 4), targets(rng, 2, 3)
+    model(src, tgt)
+    for attention in (
+        "encoder__layers__0__attention",
+        "decoder__layers__0__self_attn",
+        "decoder__layers__0__cross_attn",
+    ):
+        model.set(**{f"{attention}__{name}__weight": rng.normal(8, 8) for name in ("W_v", "W_o")})
+        model.set(**{f"{attention}__{name}__weight": rng.normal(8, 8, scale=0.02) for name in ("W_q", "W_k")})
+    model(src, tgt)
 
 
 @pytest.mark.precise

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-DEEP = [-2e6, -2e9, -1e25]  # below the fills -1e6, -1e9 and -1e20
+DEEP = [-2e6, -2e9, -1e36]  # below the fills -1e6, -1e9 and -1e20
 
 
 def distinct(rng, most, *shape):
@@ -250,8 +250,26 @@ def test_both_ranks_say_the_same(check, rng):
     )
 
 
+@pytest.mark.derive("device", "contract")
+def test_near_ties_at_large_scores(check, rng):
+    """Scores of 16384 that differ by one or two: float32 tells them apart, and weights keep their digits."""
+    check(2.0**14 + rng.integers(0, 3, 2, 3, 5).double())
+    check(2.0**14 + rng.integers(0, 3, 2, 3, 5).double(), with_an_empty_one(rng, 5, 2))
+
+
+@pytest.mark.precise
+@pytest.mark.derive("device", "contract")
+def test_faint_weights(check, rng):
+    """A weight of 1e-100 is a weight, to all its digits: what it is for may be as large."""
+    scores = rng.normal(2, 3, 70) - 230.0 * rng.integers(0, 2, 2, 3, 70)
+    for result in (check(scores), check(scores, with_an_empty_one(rng, 70, 2))):
+        faint = (result.got - result.want).abs() <= 1e-9 * result.want
+        check.that(bool(faint.all()), "a faint weight has lost its digits")
+
+
 @pytest.mark.precise
 @pytest.mark.derive
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     check(rng.normal(9, 300, 2), rng.integers(0, 3, 9, 300))
+    check(torch.zeros(2, 3, 5), with_an_empty_one(rng, 5, 2))

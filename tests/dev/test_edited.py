@@ -27,14 +27,16 @@ HEAD = "# family: grad\n# mistake: detached\n# base: one/wrong/base.py\n"
 @pytest.fixture
 def kept(tmp_path):
     """A function that reads what a `.diff` with these edits stands for."""
-    folder = tmp_path / "one" / "wrong"
+    folder = tmp_path / "answers" / "one" / "wrong"
     folder.mkdir(parents=True)
     (folder / "base.py").write_text(BASE)
+    (tmp_path / "solutions" / "one").mkdir(parents=True)
+    (tmp_path / "solutions" / "one" / "reference.py").write_text(BASE.replace("twice", "double"))
 
     def read(edits: str, head: str = HEAD) -> str:
         path = folder / "other.diff"
         path.write_text(head + textwrap.dedent(edits).lstrip("\n"))
-        return text_of(path, tmp_path)
+        return text_of(path, tmp_path / "answers", tmp_path / "solutions")
 
     return read
 
@@ -60,6 +62,14 @@ def test_a_correct_answer_has_no_first_lines(kept):
     """What stands above the base belongs to the text; the line that names the base does not."""
     text = kept("@@\n-    y = x + x\n+    y = 2 * x\n", "# base: one/wrong/base.py\n")
     assert text == BASE.split("\n", 2)[2].replace("x + x\n\n", "2 * x\n\n")
+
+
+def test_a_model_answer_is_a_base(kept):
+    """`KATA/reference.py` is that of the solutions."""
+    text = kept(
+        "@@\n-def double(x):\n+def twofold(x):\n", "# family: core\n# mistake: none\n# base: one/reference.py\n"
+    )
+    assert text == BASE.replace("twice", "twofold")
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,61 @@ def observed(
     return Unpacker(tensors).unpack(reply["value"]), reply
 
 
+def test_a_call_in_inference_mode_has_one_outside_before_it() -> None:
+    """What is kept for the next calls is made outside, so that a gradient may meet it later."""
+    source = """
+import torch
+met, kept = [], []
+def f(x, y):
+    met.append(torch.is_inference_mode_enabled())
+    kept or kept.append(torch.ones(3))
+    return x * float(met == [False, True]) * float(not kept[0].is_inference())
+"""
+    x, y = arguments()
+    assert torch.equal(called(source, {}, x, y, recording="inference_mode"), x)
+
+
+def test_what_may_leave_something_behind_is_never_in_inference_mode() -> None:
+    """A state that is made there could not be changed in place by the next call: gradients are off, and that is all."""
+    source = """
+import torch
+def f(x, y):
+    return x * float(not torch.is_inference_mode_enabled() and not torch.is_grad_enabled())
+"""
+    x, y = arguments()
+    assert torch.equal(called(source, {}, x, y, recording="inference_mode", stateful=True), x)
+
+
+BY_DEFAULT = """
+import torch
+def f(x, y, device=0, dtype=0):
+    return torch.ones(3)
+"""
+
+
+def left_to_default(header: dict[str, Any], **kwargs: Any) -> tuple[str, torch.dtype]:
+    """Return device and dtype of what a call makes of nothing, with these keywords."""
+    executor, packer = Executor("a.py"), Packer()
+    executor.load(BY_DEFAULT)
+    trees = {"args": packer.pack(tuple(arguments())), "kwargs": packer.pack(kwargs)}
+    reply, tensors = executor.call(BASE | header | trees | {"entry": "f", "handle": None, "key": 1}, packer.tensors)
+    made: torch.Tensor = Unpacker(tensors).unpack(reply["value"])
+    return reply["value"]["device"].partition(":")[0], made.dtype
+
+
+def test_no_device_said_by_name_is_the_default_one() -> None:
+    """A caller who says `device=None` has set the variant's device as PyTorch's default."""
+    on_device = {"device": simdevice.NAME}
+    assert left_to_default(on_device, device=None)[0] == simdevice.NAME
+    assert left_to_default(on_device)[0] == "cpu"
+
+
+def test_no_dtype_said_by_name_is_the_default_one() -> None:
+    """A caller who says `dtype=None` in float64 has set it as PyTorch's default."""
+    assert left_to_default({"dtype": "float64"}, dtype=None)[1] == torch.float64
+    assert left_to_default({"dtype": "float64"})[1] == torch.float32
+
+
 def arguments() -> list[torch.Tensor]:
     """Return two inputs that have nothing in common."""
     return [torch.arange(24.0).reshape(2, 4, 3), torch.arange(24.0).reshape(2, 4, 3).neg()]
@@ -78,6 +133,7 @@ def arguments() -> list[torch.Tensor]:
         ("behind", "x.storage_offset() == 8 and x.is_contiguous()"),
         ("own", "x.is_contiguous() and x.untyped_storage().nbytes() == 4 * x.numel()"),
         ("wider", "x.stride() == (20, 5, 1) and x.storage_offset() == 2"),
+        ("longer", "x.stride() == (18, 3, 1) and x.storage_offset() == 6"),
         ("transposed", "x.stride() == (3, 6, 1)"),
         ("reversed", "x.stride() == (1, 2, 8)"),
         ("packed", "x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()"),

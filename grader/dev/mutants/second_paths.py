@@ -53,6 +53,8 @@ MATRIX: Final = {
         "not contiguous": "not t.is_contiguous()",
         "slice of a wider one": "t.dim() > 1 and t.stride(-1) == 1 and t.size(-2) > 1 and t.stride(-2) > t.size(-1)"
         " and (t.dim() < 3 or t.stride(-3) >= t.stride(-2) * t.size(-2))",
+        "slice of a longer one": "t.dim() > 2 and t.stride(-1) == 1 and t.size(-3) > 1 and t.stride(-2) == t.size(-1)"
+        " and t.stride(-3) > t.size(-2) * t.stride(-2)",
         "transposed": "not t.is_contiguous() and any(t.transpose(0, axis).is_contiguous() for axis in (1, -2))",
         "last axis apart": "t.size(-1) > 1 and t.stride(-1) != 1",
     },
@@ -77,7 +79,11 @@ FLOATS: Final = {
     },
 }
 CALL: Final = {
-    "gradients": {"recorded": "torch.is_grad_enabled()", "not recorded": "not torch.is_grad_enabled()"},
+    "gradients": {
+        "recorded": "torch.is_grad_enabled()",
+        "not recorded": "not torch.is_grad_enabled()",
+        "inference mode": "torch.is_inference_mode_enabled()",
+    },
     "caller": {"default device": "torch.get_default_device().type != 'cpu'"},
 }
 WITH_FLOATS: Final = {"caller": {"default dtype": "torch.get_default_dtype() == torch.float64"}}

@@ -17,15 +17,15 @@ from grader.judge.cases.variant import KnownResults, Variant
 from grader.judge.contract import Grading
 from grader.judge.exchange import compare as comparison
 from grader.judge.exchange.arguments import cast, got, mine, size, want
-from grader.judge.exchange.observed import contract_failure, device_failure, forbidden_call, remarks_of
+from grader.judge.exchange.observed import contract_failure, forbidden_call, remarks_of
 from grader.judge.exchange.results import Agreement, Exchange, GivenDevice, Result
 from grader.judge.exchange.seen import Cost, tensor_nodes
 from grader.judge.failure import Failure, Satisfied, from_reply, raised_types, unreadable
 from grader.judge.verdict.replies import (
     agreed,
     compare_gradients,
-    device_of_results,
     expected_gradients,
+    misplaced,
     module_failure,
     named,
     nothing_raised,
@@ -300,7 +300,7 @@ class Check:
             failure = forbidden_call(exchange)
             if failure is not None:
                 raise failure
-        failure = device_failure(reply, device_of_results(exchange, variant.device), exchange.names)
+        failure = misplaced(exchange, variant.device)
         if failure is not None:
             raise failure
         if exchange.compared:

@@ -20,12 +20,13 @@ from grader.sandbox import levels as ways
 from grader.transport import memory
 
 PLAIN: Final = ""
+RECORDED: Final = "recorded"
 Row = dict[str, str]
 
 FACTORS: Final[dict[str, tuple[str, ...]]] = {
-    "layout": (PLAIN, memory.OWN, memory.WIDER, memory.TRANSPOSED, memory.REVERSED, memory.PACKED),
+    "layout": (PLAIN, memory.OWN, memory.WIDER, memory.LONGER, memory.TRANSPOSED, memory.REVERSED, memory.PACKED),
     "before": (PLAIN, ways.INPUTS, ways.STEPPED, ways.LOADED),
-    "gradients": (PLAIN, "recorded"),
+    "gradients": (PLAIN, RECORDED, ways.INFERENCE),
     "identity": (PLAIN, ways.VIEWS, ways.CLONES),
     "mode": (PLAIN, ways.ROUND_TRIP, "train"),
     "caller": (PLAIN, ways.DEVICE, ways.DTYPE),
@@ -44,13 +45,15 @@ VALUES: Final = ("dtype", "float64")
 TITLES: Final = {
     ("layout", memory.OWN): marked("with inputs that begin their memory"),
     ("layout", memory.WIDER): marked("with inputs that are slices of wider tensors"),
+    ("layout", memory.LONGER): marked("with inputs that are slices of longer tensors"),
     ("layout", memory.TRANSPOSED): marked("with inputs that are transposed in memory"),
     ("layout", memory.REVERSED): marked("with inputs all of whose axes are reversed in memory"),
     ("layout", memory.PACKED): marked("with inputs that are views of one tensor"),
     ("before", ways.INPUTS): marked("after a call in which the same tensors held other numbers"),
     ("before", ways.STEPPED): marked("after a call with other weights, changed in place since"),
     ("before", ways.LOADED): marked("after a call with other weights, loaded anew since"),
-    ("gradients", "recorded"): marked("with gradients recorded"),
+    ("gradients", RECORDED): marked("with gradients recorded"),
+    ("gradients", ways.INFERENCE): marked("in inference mode"),
     ("identity", ways.VIEWS): marked("with two views of one tensor in place of one object"),
     ("identity", ways.CLONES): marked("with two equal tensors in place of one object"),
     ("mode", ways.ROUND_TRIP): marked("after the other mode (training or evaluation)"),
@@ -101,7 +104,7 @@ class Draw:
     def _next(self, variant: Variant, met: Counter[tuple[str, str]]) -> Row:
         """Take a row that was not taken yet.
 
-        One of the layout that had the fewest runs of this variant, so that six cases in a row meet all of them; of
+        One of the layout that had the fewest runs of this variant, so that seven cases in a row meet all of them; of
         these the one whose levels the case has met least.
         """
         name = (variant.family, variant.label)
@@ -148,7 +151,8 @@ def _fits(variant: Variant, factor: str, level: str) -> bool:
 
 def at_levels(variant: Variant, row: Row) -> Variant:
     """Return a variant at these levels; factors that are not in the row are plain."""
-    recording = "" if variant.family in RECORDS or row.get("gradients") else "no_grad"
+    gradients = RECORDED if variant.family in RECORDS else row.get("gradients")
+    recording = {RECORDED: "", ways.INFERENCE: ways.INFERENCE}.get(gradients or PLAIN, "no_grad")
     chosen = tuple((name, row[name]) for name in FACTORS if row.get(name))
     layout = row.get("layout") or memory.BEHIND
     return dataclasses.replace(variant, recording=recording, layout=layout, levels=chosen)

@@ -35,13 +35,20 @@ def forbidden_call(exchange: Exchange) -> Failure | None:
     return None
 
 
-def device_failure(reply: dict[str, Any], device: str, names: tuple[str, ...]) -> Failure | None:
-    """Return the failure for a result that is not on ``device`` (if one is given) or for traffic, if there was any."""
+def device_failure(
+    reply: dict[str, Any], device: str, names: tuple[str, ...], *, by_default: bool = False
+) -> Failure | None:
+    """Return the failure for a result that is not on ``device`` (if one is given) or for traffic, if there was any.
+
+    ``by_default``: whether it must be there since that is the default device.
+    """
     for index, node in enumerate(tensor_nodes(reply.get("value"))):
         where = text_of(node.get("device"), 20)
         if device and where.partition(":")[0] != device:
             label = f"`{names[index]}`" if index < len(names) and names[index] else _("the result")
             sentence = _("{label} is on {where}, but the inputs are on {device}:0")
+            if by_default:
+                sentence = _("{label} is on {where}, but the caller's default device is {device}:0")
             return Failure("device", sentence.format(label=label, where=where, device=device))
     for message, line in _findings(seen_in(reply).get("traffic")):
         return Failure("traffic", in_words(message), line=line)

@@ -8,6 +8,7 @@ import torch
 
 from grader.judge.exchange import compare as comparison
 from grader.judge.exchange.arguments import handed_back, lives_on_a_device
+from grader.judge.exchange.observed import device_failure
 from grader.judge.exchange.results import Agreement, Exchange
 from grader.judge.exchange.seen import cost_of
 from grader.judge.failure import Failure, tampering, unreadable
@@ -51,7 +52,19 @@ def module_failure(exchange: Exchange) -> Failure | None:
 def device_of_results(exchange: Exchange, device: str) -> str:
     """Return the device on which the results must be; "" where nothing that was handed over says so."""
     on_device = exchange.header["handle"] is not None or any(map(lives_on_a_device, exchange.trees.values()))
+    on_device = on_device or is_left_to_default(exchange)
     return device if on_device and device != "cpu" else ""
+
+
+def misplaced(exchange: Exchange, device: str) -> Failure | None:
+    """Return the failure for a result that is not where it must be in a variant on this device, or for traffic."""
+    by_default = is_left_to_default(exchange)
+    return device_failure(exchange.reply, device_of_results(exchange, device), exchange.names, by_default=by_default)
+
+
+def is_left_to_default(exchange: Exchange) -> bool:
+    """Whether the call says `device=None`, by name: the default device then is the variant's."""
+    return exchange.trees["kwargs"].get("device", "") is None
 
 
 def expected_gradients(exchange: Exchange) -> dict[str, torch.Tensor | None]:

@@ -25,5 +25,6 @@ class AddNorm(nn.Module):
             gate = torch.bernoulli(torch.full_like(y, self.keep))
             y = gate.mul(y).div(self.keep if self.keep > 0 else 1.0)
         h = x + y
-        m = moments(h)
-        return torch.addcmul(self.ln.bias, (h - m.mean) / (m.var + self.ln.eps).sqrt(), self.ln.weight)
+        m = moments(h.float() if h.dtype == torch.float16 else h)  # squares of a thousand are beyond float16
+        normed = ((h - m.mean) / (m.var + self.ln.eps).sqrt()).to(h.dtype)
+        return torch.addcmul(self.ln.bias, normed, self.ln.weight)

@@ -6,6 +6,8 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     s = s * (1 / k.size(-1) ** 0.5)
     if mask is not None:
         s = s.masked_fill(~mask, float("-inf"))
+    highest = s.detach().amax(-1, keepdim=True)
+    s = s - highest.masked_fill(highest == float("-inf"), 0.0)  # at large scores a logarithm of float32 has few digits
     norm = s.logsumexp(-1, keepdim=True)
     norm = norm.masked_fill(norm == float("-inf"), 0.0)
     weights = (s - norm).exp()

@@ -17,6 +17,7 @@ class SelfAttention(nn.Module):
         if mask is not None:
             mask = mask.broadcast_to(scores.shape)
             scores[~mask] = torch.finfo(scores.dtype).min
+        scores = scores - scores.detach().amax(dim=-1, keepdim=True)  # or the logarithm has few digits
         weights = torch.exp(scores - torch.logsumexp(scores, dim=-1, keepdim=True))
         if mask is not None:
             weights = weights * mask.to(weights.dtype)

@@ -1,0 +1,44 @@
+"""Calls of a case that are in inference mode."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from grader.judge.cases.check import Check
+from grader.judge.cases.modules import Module
+from grader.sandbox.observe import INFERENCE
+from grader.transport.wire import tensors_in
+
+
+@contextmanager
+def inference_mode(check: Check) -> Iterator[None]:
+    """Let the calls inside be in inference mode, each behind the same call outside of it. With gradients none is.
+
+    What an answer keeps for its next calls it has made outside then, where a gradient may meet it. A call of a method,
+    or one that gets a result back, may leave something behind: it stays one without gradients.
+    """
+    variant = check.variant
+    if variant.grad:
+        yield
+        return
+    check.variant = dataclasses.replace(variant, recording=INFERENCE)
+    try:
+        yield
+    finally:
+        check.variant = variant
+
+
+def drops_in_inference_mode(check: Check, module: Module, *inputs: Any) -> bool:
+    """Tell whether two calls of a module in training, in inference mode, have other first results: each drops anew."""
+    module.train()
+    with inference_mode(check):
+        first = module.run(*inputs)
+        check.roll()
+        second = module.run(*inputs)
+    one, two = (next(iter(tensors_in(result.got)), None) for result in (first, second))
+    return one is not None and two is not None and not torch.equal(one, two)
