@@ -62,6 +62,7 @@ class Executor:
         self.namespace: dict[str, Any] = {}
         self._modules: dict[int, Any] = {}
         self._kept: dict[int, Any] = {}
+        self._callers: dict[int, dict[str, str]] = {}
         self._run = -1
         self._scripts = False
         self._handed_back: set[int] = set()
@@ -115,7 +116,8 @@ class Executor:
         _manual_seed(header["seed"])
         module = self._modules.get(header["handle"]) if header.get("again") else None
         if module is None:  # else its parameters are loaded once more
-            with levels.defaults(levels.left_to_defaults(header, kwargs).get("caller", ""), header["device"]):
+            caller = self._callers[header["handle"]] = levels.left_to_defaults(header, kwargs)
+            with levels.defaults(caller.get("caller", ""), header["device"]):
                 module = self._entry(header["entry"])(*args, **kwargs)
         parameters: list[Any] = []
         if isinstance(module, _Module):
@@ -141,6 +143,8 @@ class Executor:
         given = given or _unpacked(header, _reader(header, tensors, self._returned))
         args, kwargs = observe.place(given[:2], header["device"])
         inputs = dict(named_tensors(args, kwargs, header["names"]))
+        if self._callers.get(header["handle"]):  # what is a default while a module is built is one in its calls
+            header = header | {"levels": (header.get("levels") or {}) | self._callers[header["handle"]]}
         call = levels.Call(header, target, args, kwargs, self._handed_back, scripts=self._scripts)
         call.prepare(module, inputs)
         weights = _parameters(module) if module is not None and (header["inputs"] or header["grad"]) else {}
@@ -212,6 +216,7 @@ class Executor:
             self._run = run
             self._modules.clear()
             self._kept.clear()
+            self._callers.clear()
 
     def _returned(self, key: int, path: list[int | str]) -> Any:
         """Find what a call returned. Its tensors share their memory with it, and have no part in a gradient."""

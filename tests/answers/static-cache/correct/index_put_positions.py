@@ -4,7 +4,7 @@ import torch
 class StaticKVCache:
     def __init__(self, batch, n_heads, max_len, d_head, dtype=None, device=None):
         dtype = torch.get_default_dtype() if dtype is None else dtype
-        device = torch.device("cpu") if device is None else device
+        device = torch.get_default_device() if device is None else device
         self.k_cache = torch.full((batch, n_heads, max_len, d_head), float("nan"), dtype=dtype, device=device)
         self.v_cache = torch.full_like(self.k_cache, float("nan"))
         self.positions = torch.arange(max_len, device=device)
