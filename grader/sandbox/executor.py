@@ -9,13 +9,14 @@ from __future__ import annotations
 import linecache
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, Final
 
 import torch
 
 from grader.sandbox import levels, observe
+from grader.sandbox.arguments import named, named_tensors
 from grader.sandbox.drivers import DRIVERS
 from grader.sandbox.training import NoLossError, Tell, train
 from grader.sandbox.values import Snapshot, describe, same_bits
@@ -149,7 +150,7 @@ class Executor:
         call.prepare(module, inputs)
         weights = _parameters(module) if module is not None and (header["inputs"] or header["grad"]) else {}
         watched = inputs | weights if header["inputs"] else {}
-        given_lists = ((n, v) for n, v in _named(args, kwargs, header["names"]) if isinstance(v, list))
+        given_lists = ((n, v) for n, v in named(args, kwargs, header["names"]) if isinstance(v, list))
         lists = [(name, value, list(value)) for name, value in given_lists] if header["inputs"] else []
         before = {name: _clone(tensor.detach()) for name, tensor in watched.items()}
         if header["grad"]:
@@ -311,35 +312,6 @@ def _unrolled(owner: Any, start: str, given: int, branches: int, *args: Any) -> 
         results.append(pair[0])
         state = state if branches else pair[1]
     return tuple(results)
-
-
-def named_tensors(
-    args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]
-) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the distinct tensors among the arguments under the names that a reader knows them by."""
-    seen: set[int] = set()
-    for name, value in _named(args, kwargs, names):
-        if isinstance(value, _Tensor) and id(value) not in seen:
-            seen.add(id(value))
-            yield name, value
-
-
-def _named(args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the arguments, and what the lists and tuples among them hold, under names for a reader.
-
-    ``q``, ``cache[0]``.
-    """
-
-    def walk(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-        yield name, value
-        if isinstance(value, (tuple, list)):
-            for index, item in enumerate(value):
-                yield from walk(f"{name}[{index}]", item)
-
-    for index, value in enumerate(args):
-        yield from walk(names[index] if index < len(names) else f"argument {index + 1}", value)
-    for name, value in kwargs.items():
-        yield from walk(name, value)
 
 
 def _same_items(now: list[Any], then: list[Any]) -> bool:

@@ -8,7 +8,7 @@ import torch
 
 from grader.judge.exchange.results import Result
 from grader.language import _
-from grader.sandbox.executor import named_tensors
+from grader.sandbox.arguments import named_tensors
 from grader.transport.callables import Step
 from grader.transport.wire import DeviceName, tensors_in
 
