@@ -63,6 +63,100 @@ def clear(optimiser: Any, parameters: Any, gradients: Any, **named: Any) -> Any:
     return left, _numbers(own)
 
 
+def learn(
+    train_step: Any, embedding: Any, head: Any, kept: Any, batches: Any, lr: float, *settings: Any, **named: Any
+) -> Any:
+    """Train a small model, which comes in evaluation mode and with old gradients, a batch a step.
+
+    Returns the losses, the weights, whether a loss still has its graph, and whether the optimiser was asked to step.
+    """
+    model = Model(embedding, head, kept).eval()
+    optimizer = Descent(model.parameters(), lr)
+    for parameter in model.parameters():
+        parameter.grad = torch.full_like(parameter, 0.5)
+    with torch.enable_grad():
+        losses = [train_step(model, batch, optimizer, *settings, **named) for batch in batches]
+    graph = any(isinstance(loss, torch.Tensor) and loss.requires_grad for loss in losses)
+    weights = _numbers(model.parameters())
+    return (*(_as_tensor(loss, embedding) for loss in losses), *weights, graph, optimizer.stepped)
+
+
+def measure(
+    evaluate: Any, embedding: Any, head: Any, kept: Any, batches: Any, training: bool, *settings: Any, **named: Any
+) -> Any:
+    """Evaluate a small model that comes in either mode, with gradients: the loss, and what became of all that.
+
+    The batches are a generator.
+    """
+    model = Model(embedding, head, kept).train(training)
+    for parameter in model.parameters():
+        parameter.grad = torch.full_like(parameter, 0.5)
+    with torch.enable_grad():
+        loss = evaluate(model, (batch for batch in batches), *settings, **named)
+    left = [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in model.parameters()]
+    return _as_tensor(loss, embedding), _numbers(model.parameters()), left, model.training, any(model.recorded)
+
+
+class Model(torch.nn.Module):
+    """Logits of the token that follows: of the mean embedding of all tokens so far.
+
+    In training it keeps some features alone, as dropout does, but always the same.
+    """
+
+    def __init__(self, embedding: Any, head: Any, kept: Any) -> None:
+        super().__init__()
+        self.embedding = torch.nn.Parameter(embedding.detach().clone())
+        self.head = torch.nn.Parameter(head.detach().clone())
+        self.dropout = Kept(kept)
+        self.recorded: list[bool] = []
+
+    def forward(self, tokens: Any) -> Any:
+        """Return logits (B, S, V) of tokens (B, S)."""
+        self.recorded.append(torch.is_grad_enabled())
+        x = torch.nn.functional.embedding(tokens, self.embedding)
+        places = torch.arange(1, tokens.size(1) + 1, device=x.device)
+        return self.dropout(x.cumsum(dim=1) / places[:, None]) @ self.head.transpose(0, 1)
+
+
+class Kept(torch.nn.Module):
+    """Lets all features through, and in training only some."""
+
+    def __init__(self, kept: Any) -> None:
+        super().__init__()
+        self.kept = kept
+
+    def forward(self, x: Any) -> Any:
+        """Return x, or what is kept of it."""
+        return x * self.kept if self.training else x
+
+
+class Descent:
+    """Gradient descent, with what a step of training needs of an optimiser of PyTorch."""
+
+    def __init__(self, parameters: Any, lr: float) -> None:
+        self.param_groups: list[dict[str, Any]] = [{"params": list(parameters), "lr": lr}]
+        self.stepped = False
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients."""
+        for parameter in self.param_groups[0]["params"]:
+            parameter.grad = None if set_to_none or parameter.grad is None else torch.zeros_like(parameter)
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Take a step."""
+        self.stepped = True
+        for parameter in self.param_groups[0]["params"]:
+            if parameter.grad is not None:
+                parameter.sub_(self.param_groups[0]["lr"] * parameter.grad)
+
+
+def _as_tensor(loss: Any, like: Any) -> Any:
+    if isinstance(loss, (float, int)):
+        return torch.tensor(float(loss), dtype=like.dtype, device=like.device)
+    return loss.detach().to(like.dtype) if isinstance(loss, torch.Tensor) else loss
+
+
 def _parameters(tensors: Any) -> Any:
     return [torch.nn.Parameter(tensor.detach().clone()) for tensor in tensors]
 
@@ -83,10 +177,25 @@ def _results_of_optimise(parameters: Any, gradients: Any, *_settings: Any, **_na
     return (*(f"after_step_{number + 1}" for number in range(len(gradients))), "gradients")
 
 
+def _results_of_learn(
+    embedding: Any, head: Any, kept: Any, batches: Any, *_rest: Any, **_named: Any
+) -> tuple[str, ...]:
+    del embedding, head, kept
+    return (*(f"loss_{number + 1}" for number in range(len(batches))), "embedding", "head", "keeps_its_graph", "steps")
+
+
 RESULTS: dict[str, Callable[..., tuple[str, ...]]] = {
     "optimise": _results_of_optimise,
     "resume": lambda *_, **__: ("saved", "loaded"),
     "clear": lambda *_, **__: ("gradients", "parameters"),
+    "learn": _results_of_learn,
+    "measure": lambda *_, **__: ("loss", "parameters", "gradients", "training", "records_a_graph"),
 }
 """What the results of a scene are called, by its arguments."""
-DRIVERS: dict[str, Callable[..., Any]] = {"optimise": optimise, "resume": resume, "clear": clear}
+DRIVERS: dict[str, Callable[..., Any]] = {
+    "optimise": optimise,
+    "resume": resume,
+    "clear": clear,
+    "learn": learn,
+    "measure": measure,
+}

@@ -20,6 +20,7 @@ _NEEDED: Final = {
         (
             *("checkpoint", "checkpoint_sequential", "compiler", "_dynamo"),
             *("jvp", "jacfwd", "hessian", "linearize"),
+            *("Adam", "AdamW", "SGD"),
         )
     ),
 }

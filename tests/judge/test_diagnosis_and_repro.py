@@ -248,3 +248,14 @@ def masked_softmax(scores, mask=None, dim=-1):
     assert report["verdict"] == "failed"
     with pytest.raises(RuntimeError, match="view size is not compatible"):
         run(report, source)
+
+
+def test_a_scene(session: Session, run) -> None:
+    """What an optimiser is put into is in the script, which shows the wrong step."""
+    source = changed("adamw", "decayed - lr * mean", "decayed + lr * mean")
+    report = graded(session, "adamw", source, "core/by_hand")
+    output = run(report, source)
+    assert "def optimise(" in report["repro"]
+    assert "optimise(answer.AdamW, (" in report["repro"] or "optimise(answer.AdamW, [" in report["repro"]
+    assert "got" in output
+    assert "expected" in output

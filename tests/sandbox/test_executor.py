@@ -93,6 +93,8 @@ def test_what_a_file_will_need_is_foreseen_from_its_names() -> None:
     """A name in a comment or a text imports nothing; one in the code or its imports does."""
     assert lazy.foreseen("# checkpoint\ns = 'broadcast_shapes'\n") == []
     assert lazy.foreseen("from torch.utils.checkpoint import checkpoint as c") == ["torch._dynamo"]
+    assert lazy.foreseen("torch.optim.AdamW(params)") == ["torch._dynamo"]
+    assert lazy.foreseen("def train_step(optimizer: torch.optim.Optimizer): ...") == []
     assert lazy.foreseen("torch.broadcast_shapes(a, b)") == ["torch.fx.experimental.symbolic_shapes"]
     assert lazy.foreseen("import torch.nn.functional as F\nF.softmax(x, -1)") == []
     assert lazy.foreseen("def (") == []

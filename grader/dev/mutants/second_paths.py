@@ -55,8 +55,9 @@ MATRIX: Final = {
         " and (t.dim() < 3 or t.stride(-3) >= t.stride(-2) * t.size(-2))",
         "slice of a longer one": "t.dim() > 2 and t.stride(-1) == 1 and t.size(-3) > 1 and t.stride(-2) == t.size(-1)"
         " and t.stride(-3) > t.size(-2) * t.stride(-2)",
-        "transposed": "not t.is_contiguous() and any(t.transpose(0, axis).is_contiguous() for axis in (1, -2))",
-        "last axis apart": "t.size(-1) > 1 and t.stride(-1) != 1",
+        "transposed": "t.dim() > 1 and not t.is_contiguous()"
+        " and any(t.transpose(0, axis).is_contiguous() for axis in (1, -2))",
+        "last axis apart": "t.dim() > 0 and t.size(-1) > 1 and t.stride(-1) != 1",
     },
 }
 SEVERAL: Final = {
