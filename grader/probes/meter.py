@@ -301,6 +301,16 @@ class _Operator:
                     yield tensor
 
 
+def work_of(func: OpOverload, args: tuple[Any, ...], result: Any) -> int:
+    """Return how much work an operator took: multiply-adds and elements together."""
+    operator = _operator(func)
+    tensors = [leaf for leaf in tree_iter(result) if isinstance(leaf, torch.Tensor)]
+    if operator.free or not tensors:
+        return 0
+    madds = operator.madds(args, tensors[0]) if operator.madds is not None else 0
+    return madds + _elements(operator.name, args, tensors)
+
+
 _operators: dict[OpOverload, _Operator] = {}
 
 

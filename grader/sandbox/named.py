@@ -5,6 +5,7 @@ Asked for after a failure alone. What is sent is bounded in number and bytes.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any, Final
 
@@ -12,12 +13,16 @@ import torch
 
 from grader.probes.lines import Passed
 from grader.probes.steps import SOURCE, Recorder, Step
+from grader.probes.work import Work
 from grader.sandbox import observe
 from grader.sandbox.executor import Executor
 from grader.sandbox.values import Snapshot
 
 STEPS: Final = "steps"
 """The name of the operation, and the kind of its reply."""
+WORK: Final = "work"
+"""The same, for how much work each line asks for."""
+DEEPEST: Final = 20
 MOST_VALUES: Final = 200
 MOST_SENT: Final = 1200
 MOST_BYTES: Final = 24 << 20
@@ -49,6 +54,15 @@ def recorded(executor: Executor, header: Header, tensors: Tensors) -> tuple[Head
     return reply, heap
 
 
+def worked(executor: Executor, header: Header, tensors: Tensors) -> tuple[Header, Tensors]:
+    """Make a call once more and tell how much work its lines ask for."""
+    work = Work(executor.filename)
+    with contextlib.suppress(Exception):
+        executor.call(header | PLAIN | {"steps": work}, tensors)
+    most = work.counted.most_common(MOST_SENT)
+    return {"kind": WORK, "counted": [[list(lines[-DEEPEST:]), size, count] for (lines, size), count in most]}, {}
+
+
 def written(passed: list[Passed]) -> torch.Tensor:
     """Return the statements that ran as bytes of JSON: there may be more of them than a header holds."""
     text = json.dumps([[one.frame, one.line, one.caller, one.made] for one in passed]).encode()
@@ -65,6 +79,7 @@ def described(steps: list[Step], snapshot: Snapshot) -> list[list[Any]]:
         value = snapshot.tensor(step.value) if number in wanted and step.value is not None else None
         shape = list(step.shape)
         facts = [step.line, step.operation[:40], step.reads, step.dtype, shape, step.name[:80], step.cuts, step.writes]
+        facts.append(step.device)
         told.append([*facts, value])
     return told
 

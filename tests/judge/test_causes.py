@@ -305,3 +305,23 @@ def test_a_function_that_takes_other_arguments_has_a_line(session: Session) -> N
     source = source.replace("for mask in masks", "for mask in (a, b)")
     found = why(session, "masks", source)
     assert any(line_of(source, "def combine_masks") in cause["lines"] for cause in found)
+
+
+def test_what_is_made_elsewhere_has_a_line(session: Session) -> None:
+    """A result on the CPU while the inputs are not: the line that makes it there."""
+    source = changed("sdpa", ("    return output, weights", "    output = output.cpu()\n    return output, weights"))
+    found = why(session, "sdpa", source)
+    assert any(line_of(source, "output.cpu()") in cause["lines"] for cause in found)
+
+
+def test_work_that_is_done_twice_has_a_line(session: Session) -> None:
+    """Which line asks for most of what the reference does not do."""
+    source = changed(
+        "kv-cache",
+        (
+            "        queries = self.split_heads(self.W_q(x))",
+            "        for _ in range(99):\n            self.W_q(x)\n        queries = self.split_heads(self.W_q(x))",
+        ),
+    )
+    found = why(session, "kv-cache", source, case="cost")
+    assert any(line_of(source, "            self.W_q(x)") in cause["lines"] for cause in found)

@@ -11,7 +11,7 @@ from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.cases.check import Check
 from grader.judge.exchange.compare import agree
 from grader.judge.exchange.results import Exchange
-from grader.judge.explain.locate import kinds
+from grader.judge.explain.locate import costs, kinds
 from grader.judge.explain.locate.flow import Flow
 from grader.judge.explain.locate.match import RELATIVE, near, plain
 from grader.judge.explain.locate.region import Alignment, Region, smallest
@@ -54,13 +54,15 @@ def locate(case: CaseOutcome, source: str, passing: Sequence[CaseOutcome] = ()) 
     if group == "error" and not case.failure.line:
         return kinds.called(case, exchange, statements)
     if group in OF_NUMBERS:
-        return _by_numbers(case, exchange, statements, passing) or kinds.precision(case, exchange, statements)
+        found = _by_numbers(case, exchange, statements, passing) or kinds.precision(case, exchange, statements)
+        return found or kinds.attribute(case, exchange, statements)
     if group == "fact":
         return _by_fact(case, exchange, statements, passing)
     if group == "structure":
         plain = exchange.want is not None and not any(True for _tensor in tensors_in(exchange.want))
         found = _by_numbers(case, exchange, statements, passing) if plain else None
-        return found or kinds.structure(case, exchange, statements)
+        found = found or kinds.structure(case, exchange, statements)
+        return found or kinds.attribute(case, exchange, statements)
     look = _LOOKS.get(group)
     return look(case, exchange, statements) if look is not None else None
 
@@ -80,7 +82,8 @@ def _by_numbers(
         before = _of_statements(check, exchange, (alignment, reference, answer), statements, passing)
         found = before or alignment.raised(case.failure.line)
     else:
-        found = smallest([alignment.region(*leaf) for leaf in wrong_results(exchange.value, exchange.want, exchange)])
+        regions = [alignment.region(*leaf) for leaf in wrong_results(exchange.value, exchange.want, exchange)]
+        found = smallest([region for region in regions if region is not None and region.lines])
     found = found or _of_statements(check, exchange, (alignment, reference, answer), statements, passing)
     return told(case, found, statements)
 
@@ -102,7 +105,8 @@ def _by_fact(
         if not wrong:
             continue
         alignment = Alignment(reference, answer, exact)
-        found = smallest([alignment.region(*leaf) for leaf in wrong])
+        regions = [alignment.region(*leaf) for leaf in wrong]
+        found = smallest([region for region in regions if region is not None and region.lines])
         found = found or _of_statements(check, call, (alignment, reference, answer), statements, passing)
         if found is not None:
             return told(case, found, statements)
@@ -150,6 +154,8 @@ def _alike(passing: Sequence[CaseOutcome], exchange: Exchange) -> list[tuple[Che
 _LOOKS: Final[dict[str, Callable[[CaseOutcome, Exchange, Statements], Located | None]]] = {
     "gradient": kinds.gradient,
     "dtype": kinds.dtype,
+    "device": kinds.device,
+    "cost": costs.most_of_it,
     "modified": kinds.modified,
     "parameters": kinds.parameters,
     "no-error": kinds.unchecked,
@@ -194,7 +200,8 @@ def wrong_call(case: CaseOutcome) -> Exchange | None:
         return last if last.header["op"] == "build" or failure.kind == "no-error" else None
     if failure.kind == "error" and not failure.line:
         return last
-    if last.header["op"] != "call" or check.expected_an_error or case.variant.device != "cpu":
+    elsewhere = case.variant.device != "cpu" and failure.kind != "device"
+    if last.header["op"] != "call" or check.expected_an_error or elsewhere:
         return None
     if failure.kind == "error":
         return last

@@ -50,6 +50,17 @@ def dtype(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loca
     return None
 
 
+def device(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
+    """Find the lines that make a tensor on the CPU of which a result is made that must be elsewhere."""
+    assert case.check is not None
+    trace = of_answer(case.check, exchange)
+    if trace is None:
+        return None
+    here = [n for n in _behind_results(trace, exchange) if trace.steps[n].device == "cpu" and trace.steps[n].line]
+    first = [trace.steps[n] for n in here if not any(read in here for read in trace.steps[n].reads)]
+    return _told(case, _lines(first, statements), _("It comes to the CPU in {where}."))
+
+
 def precision(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
     """Find the lines at which numbers go through a shorter dtype than they have, where the reference's do not."""
     assert case.check is not None
@@ -118,7 +129,14 @@ def called(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loc
     if line and "argument" in case.failure.message:
         sentence = _("`{name}`, which begins in {where}, is not made for these arguments.")
         return _told(case, (line,), sentence, name=name or owner)
-    line = statements.attribute(owner, name)
+    return attribute(case, exchange, statements)
+
+
+def attribute(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
+    """Find the line that makes an attribute which was read and is not as it should be."""
+    owner, name = _asked_for(case, exchange)
+    asked = [name, *(str(arg) for arg in exchange.trees["args"] if type(arg) is str)]  # get_buffer("scale")
+    line = next((line for one in asked if (line := statements.attribute(owner, one))), 0)
     return _told(case, (line,) if line else (), _("It is made in {where}."))
 
 

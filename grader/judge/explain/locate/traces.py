@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -15,10 +17,11 @@ from grader.judge.exchange.results import Exchange
 from grader.judge.failure import MOST_LINES, Failure
 from grader.judge.verdict.expected import MALFORMED
 from grader.judge.workers.backend import Header, Tensors
-from grader.judge.workers.pending import MustResubmit
+from grader.judge.workers.pending import MustResubmit, Reply
 from grader.probes.lines import LONGEST, Passed
 from grader.probes.steps import SOURCE, Recorder, Stands
-from grader.sandbox.named import MOST_SENT, MOST_WRITTEN, STEPS, telling
+from grader.probes.work import Place, Work
+from grader.sandbox.named import MOST_SENT, MOST_WRITTEN, STEPS, WORK, telling
 from grader.transport.wire import Unpacker
 
 VIEWS: Final = frozenset(
@@ -32,6 +35,7 @@ VIEWS: Final = frozenset(
 MOVES: Final = VIEWS | {"clone", "contiguous", "_to_copy", "lift_fresh"}
 """Operations after which the same numbers lie somewhere else."""
 NUMBERS: Final = torch.float64
+Counted = Counter[Place]
 MOST_PLAYED: Final = 4000
 NUMBERS_PER_OPERATION: Final = 4000
 """So many operations are done once more, for one call; one on so many numbers counts twice."""
@@ -50,6 +54,7 @@ class Step:
     cuts: bool
     writes: int
     value: torch.Tensor | None
+    device: str = "cpu"
 
     @property
     def is_source(self) -> bool:
@@ -137,16 +142,41 @@ class Trace:
 
 def of_answer(check: Check, exchange: Exchange, recorded: Header | None = None) -> Trace | None:
     """Have the answer make a call of a run once more, and the calls before it; None where it does not come to that."""
+    try:
+        return _read(*_again(check, exchange, {"op": STEPS, "recorded": recorded or {}}))
+    except (Failure, MustResubmit, *MALFORMED):
+        return None
+
+
+def _again(check: Check, exchange: Exchange, instead: Header) -> Reply:
     until = check.exchanges[: check.exchanges.index(exchange)]
     worker = check.grading.answer.worker(check.variant.family)
     header, tensors = exchange.sent
+    for other in until:
+        worker.wait(worker.submit(*other.sent))
+    return worker.wait(worker.submit(header | instead, tensors))
+
+
+def work_of_answer(check: Check, exchange: Exchange) -> Counted | None:
+    """Have the answer make a call once more; how often its lines ask for how much work."""
     try:
-        for other in until:
-            worker.wait(worker.submit(*other.sent))
-        asked = worker.submit(header | {"op": STEPS, "recorded": recorded or {}}, tensors)
-        return _read(*worker.wait(asked))
+        reply, _tensors = _again(check, exchange, {"op": WORK})
+        if reply["kind"] != WORK:
+            return None
+        counted: Counted = Counter()
+        for lines, work, count in reply["counted"][:MOST_SENT]:
+            if any(type(number) is not int or not 0 <= number < MOST_LINES for number in lines):
+                return None
+            counted[tuple(lines), int(work)] += int(count)
     except (Failure, MustResubmit, *MALFORMED):
         return None
+    return counted
+
+
+def work_of_reference(check: Check, exchange: Exchange) -> Counted | None:
+    """Have the reference make a call; how often its lines ask for how much work."""
+    work = Work(check.grading.reference.executor.filename)
+    return work.counted if _asked_again(check, exchange, work) is not None else None
 
 
 def _read(reply: Header, tensors: Tensors) -> Trace | None:
@@ -156,7 +186,7 @@ def _read(reply: Header, tensors: Tensors) -> Trace | None:
     tree = Unpacker(tensors)
     steps: list[Step] = []
     for number, told in enumerate(reply["steps"][:MOST_SENT]):
-        line, operation, reads, dtype, shape, name, cuts, writes, node = told
+        line, operation, reads, dtype, shape, name, cuts, writes, device, node = told
         if type(line) is not int or not 0 <= line < MOST_LINES or type(operation) is not str or type(name) is not str:
             raise ValueError
         if any(type(read) is not int or not 0 <= read < number for read in reads) or type(dtype) is not str:
@@ -168,7 +198,8 @@ def _read(reply: Header, tensors: Tensors) -> Trace | None:
         if value is not None and tuple(value.shape) != sizes:
             raise ValueError
         into = writes if type(writes) is int and 0 <= writes < number else -1
-        steps.append(Step(line, operation, tuple(reads), dtype, sizes, name, cuts is True, into, value))
+        where = device if type(device) is str else ""
+        steps.append(Step(line, operation, tuple(reads), dtype, sizes, name, cuts is True, into, value, where))
     returned = reply.get("returned")
     if type(returned) is not int or not 0 <= returned < MOST_LINES:
         raise ValueError
@@ -195,19 +226,9 @@ def _statements(told: Any) -> tuple[Passed, ...]:
 def of_reference(check: Check, exchange: Exchange) -> Trace | None:
     """Have the reference make a call of a run in float64; None where it raises."""
     recorder = Recorder(check.grading.reference.executor.filename, calls=True)
-    handle = exchange.header["handle"]
-    at = check.exchanges.index(exchange)
-    before = [e for e in check.exchanges[:at] if e.header["handle"] == handle and handle is not None]
-    try:
-        for other in before:
-            if other.header["op"] == "build" or other.header.get("stateful"):
-                check.reference(other)
-        with recorder:
-            result, _grads = check.reference(replace(exchange, header=exchange.header | {"grad": False}))
-    except Exception:  # noqa: BLE001 - then there is nothing to align with
+    asked = _asked_again(check, exchange, recorder)
+    if asked is None:
         return None
-    finally:
-        check.grading.reference.release(check.handles)
     kept = set(telling(recorder.steps))
     steps = (
         Step(
@@ -216,4 +237,21 @@ def of_reference(check: Check, exchange: Exchange) -> Trace | None:
         )
         for n, s in enumerate(recorder.steps)
     )
-    return Trace(tuple(steps), playback=Playback(recorder), passed=tuple(recorder.lines.passed), result=result)
+    return Trace(tuple(steps), playback=Playback(recorder), passed=tuple(recorder.lines.passed), result=asked[0])
+
+
+def _asked_again(check: Check, exchange: Exchange, looks_on: AbstractContextManager[Any]) -> tuple[Any, Any] | None:
+    """Have the reference make a call while somebody looks on; None where it raises."""
+    handle = exchange.header["handle"]
+    at = check.exchanges.index(exchange)
+    before = [e for e in check.exchanges[:at] if e.header["handle"] == handle and handle is not None]
+    try:
+        for other in before:
+            if other.header["op"] == "build" or other.header.get("stateful"):
+                check.reference(other)
+        with looks_on:
+            return check.reference(replace(exchange, header=exchange.header | {"grad": False}))
+    except Exception:  # noqa: BLE001 - then there is nothing to align with
+        return None
+    finally:
+        check.grading.reference.release(check.handles)
