@@ -34,7 +34,7 @@ FACTORS: Final[dict[str, tuple[str, ...]]] = {
 """Each factor with its levels, the plain one first: how the case itself is run."""
 APART: Final = "float16"
 """Where objects that are the same are told apart. All other variants meet them as the case has them."""
-WHERE: Final = {("caller", ways.DTYPE): ("dtype", "device")}
+WHERE: Final = {("caller", ways.DTYPE): ("dtype", "device"), ("gradients", ways.INFERENCE): ("dtype",)}
 """Levels that make a difference in the variants of some families only."""
 LEVELLED: Final = ("dtype", "grad", "device")
 """Families whose derived runs have levels; what they watch for does not depend on them."""
