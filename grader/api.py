@@ -33,6 +33,10 @@ class Count(TypedDict):
     total: int
 
 
+Tolerance = TypedDict("Tolerance", {"allowed": float, "from": str})
+"""How near numbers had to be, and where that comes from: "measured", "rounding" or "table"."""
+
+
 class Case(TypedDict):
     """What came of one case."""
 
@@ -46,6 +50,7 @@ class Case(TypedDict):
     where: str
     line: str
     call: str
+    tolerance: Tolerance | None
     levels: dict[str, str]
     needs: dict[str, str] | None
     only: str

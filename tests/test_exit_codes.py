@@ -78,6 +78,7 @@ def test_the_documentation_names_the_fields() -> None:
     shown = set(re.findall(r'"(\w+)":', block))
     document = json.loads((GOLDEN / "failed.json").read_text(encoding="utf-8"))
     parts = [document, *document["cases"], *document["mistakes"], *document["families"].values(), document["versions"]]
+    parts += [case["tolerance"] for case in document["cases"] if case["tolerance"]]
     parts += [document["spent"], *document["causes"], *(cause["evidence"] for cause in document["causes"])]
     parts += [cause["evidence"]["picture"] for cause in document["causes"] if cause["evidence"]["picture"]]
     assert shown - {field for part in parts for field in part} == set()

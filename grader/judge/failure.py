@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from grader.judge.tolerance import Tolerance
 from grader.language import _, marked
 from grader.text import clean
 from grader.transport.sentences import exception_in_words, in_words
@@ -38,6 +39,8 @@ class Failure(Exception):
     size: int = 0
     counted: float = 0.0
     """What a cost came to that is over its limit."""
+    tolerance: Tolerance | None = None
+    """How far the numbers that differ may be apart."""
     at: int = -1
     """The number of the operation in its run that failed, -1 for the last one."""
 

@@ -7,7 +7,8 @@ import math
 import pytest
 import torch
 
-from grader.judge.exchange.compare import SMALLEST_SCALE, TOLERANCE, agree, compare, same_bits, tolerance
+from grader.judge.exchange.compare import agree, compare, same_bits
+from grader.judge.tolerance import SMALLEST_SCALE, TOLERANCE, tolerance
 from grader.transport.wire import Foreign
 
 F32 = torch.float32
@@ -48,7 +49,7 @@ def test_very_small_values() -> None:
     noise = TOLERANCE[F32] * SMALLEST_SCALE
     assert sentence(torch.tensor([0.9 * noise, 0.0]), want(0, 0)) == ""
     assert sentence(torch.tensor([1.2 * noise, 0.0]), want(0, 0)).startswith("value: ")
-    assert tolerance(torch.int64) == tolerance(torch.bool) == 0.0
+    assert tolerance(torch.int64, 9.0).most == tolerance(torch.bool, 1.0).most == 0.0
 
 
 def test_numbers_in_the_sentence() -> None:

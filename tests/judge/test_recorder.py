@@ -115,9 +115,10 @@ def test_an_agreement_of_two_results_is_part_of_it(grading: Grading) -> None:
 def test_the_reference_is_known_only_where_it_was_compared(grading: Grading) -> None:
     """Another run of the case takes it from here; not where its gradients are others, nor for one call too many."""
     recording = recorded(grading, one_call)
-    want, grads = recording.wanted(0, None)
+    want, grads, moves = recording.wanted(0, None)
     assert torch.equal(want[1], want[0].sum(-1))
     assert grads == {}
+    assert moves is None
     assert recording.wanted(1, None) is None
     assert recording.wanted(0, [True]) is not None
     assert recording.wanted(0, [False]) is None

@@ -7,30 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import torch
 
 from grader.judge.cases.modules import Entry, Module
 from grader.judge.cases.rng import Numbers
-from grader.judge.cases.variant import KnownResults, Variant
+from grader.judge.cases.variant import KnownResults, Variant, Wanted
 from grader.judge.contract import Grading
 from grader.judge.exchange import compare as comparison
-from grader.judge.exchange.arguments import cast, got, mine, size, want
+from grader.judge.exchange.arguments import cast, got, mine, size
 from grader.judge.exchange.observed import contract_failure, forbidden_call, remarks_of
 from grader.judge.exchange.results import Agreement, Exchange, GivenDevice, Result
 from grader.judge.exchange.seen import Cost, tensor_nodes
 from grader.judge.failure import Failure, Satisfied, from_reply, raised_types, unreadable
+from grader.judge.tolerance import Moves
 from grader.judge.verdict.replies import (
     agreed,
-    compare_gradients,
-    expected_gradients,
+    judge_numbers,
     misplaced,
     module_failure,
     named,
     nothing_raised,
     receive,
 )
+from grader.judge.verdict.spread import Spread
+from grader.judge.verdict.twin import Twin
 from grader.judge.workers.backend import Backend
 from grader.judge.workers.pending import MustResubmit
 from grader.language import _
@@ -65,7 +68,6 @@ class Check:
         self._number, self._known_results = number << RUN_BITS, known
         self.unbuilt: list[Module] = []
         self.agreements: list[Agreement] = []
-        self._loaded: dict[int, int] = {}
         self._expected: tuple[type[BaseException], ...] = ()
         self._judged = self._agreed = self._rolls = 0
 
@@ -317,18 +319,12 @@ class Check:
         # An answer may detach what it returns besides its result; the result itself must carry the graph.
         nodes = tensor_nodes(exchange.reply["value"])
         carries = [index == 0 or node.get("grad") is True for index, node in enumerate(nodes)]
-        known = self._known(exchange, carries)
-        if known is not None:
-            exchange.want, exchange.want_grads = known
-        else:
-            exchange.want, exchange.want_grads = self.reference(exchange, carries if grad else None)
-        mismatch = comparison.compare(exchange.value, exchange.want, self.variant.dtype, exchange.names)
-        if mismatch is not None:
-            raise Failure(mismatch.kind, mismatch.message)
-        if grad:
-            compare_gradients(exchange.grads, expected_gradients(exchange), self.variant.dtype)
+        through = carries if grad else None
+        known = self._known(exchange, through)
+        exchange.want, exchange.want_grads, exchange.moves = known or (*self.reference(exchange, through), None)
+        judge_numbers(exchange, self.variant.dtype, lambda: self.measure(exchange, through), grad=grad)
 
-    def _known(self, exchange: Exchange, carries: list[bool]) -> tuple[Tree, dict[str, Any]] | None:
+    def _known(self, exchange: Exchange, through: list[bool] | None) -> Wanted | None:
         """What the reference returned for the same call in another run of this case."""
         if (
             self._known_results is None
@@ -336,38 +332,29 @@ class Check:
             or exchange.header.get("stateful")
         ):
             return None
-        return self._known_results.wanted(self.exchanges.index(exchange), carries if self.variant.grad else None)
+        return self._known_results.wanted(self.exchanges.index(exchange), through)
 
-    def wanted(self, index: int, carries: list[bool] | None) -> tuple[Tree, dict[str, Any]] | None:
+    def wanted(self, index: int, carries: list[bool] | None) -> Wanted | None:
         """Return what the reference returned for a call of this run; None where it is not known."""
         if index >= len(self.exchanges) or self.exchanges[index].want is None or carries is not None:
             return None
-        return self.exchanges[index].want, {}
+        return self.exchanges[index].want, {}, self.exchanges[index].moves
 
     def reference(self, exchange: Exchange, through: list[bool] | None = None) -> tuple[Tree, dict[str, Any]]:
-        """Run the reference in float64 on inputs of its own, rounded as the answer's were.
+        """Have the reference do the same operation: see :meth:`Twin.do`."""
+        return self._twin.do(exchange, through)
 
-        Returns its result and, in the family `grad`, gradients by name.
-        """
-        reference, handle = self.grading.reference, exchange.header["handle"]
-        trees = {
-            key: cast(want(tree), self.variant.dtype, torch.float64, copy=True) for key, tree in exchange.trees.items()
-        }
-        if exchange.header["op"] == "build":
-            reference.build(exchange.header, trees["args"], trees["kwargs"], trees["state"])
-            self._loaded[exchange.header["handle"]] = exchange.key
-            return None, {}
-        if handle is not None:
-            self._build_reference(exchange, handle)
-        return reference.call(exchange.header, trees["args"], trees["kwargs"], through)
+    def measure(self, exchange: Exchange, through: list[bool] | None = None) -> Moves:
+        """Return how far correct computations of a call lie apart."""
+        return self._spread.moves(exchange, through)
 
-    def _build_reference(self, exchange: Exchange, handle: int) -> None:
-        """Have the reference's module as it was for this call: parameters may be loaded again between calls."""
-        builds = [e for e in self.exchanges if e.header["op"] == "build" and e.header["handle"] == handle]
-        build = next(e for e in reversed(builds) if e.key < exchange.key)
-        changed = len(builds) > 1 and self._loaded.get(handle) != build.key
-        if changed or not self.grading.reference.has(handle):
-            self.reference(build)
+    @cached_property
+    def _twin(self) -> Twin:
+        return Twin(self.grading.reference, self.variant.dtype, self.exchanges)
+
+    @cached_property
+    def _spread(self) -> Spread:
+        return Spread(self.grading.reference, self.variant.dtype, self.exchanges, self.handles)
 
     def _expect(self, exchange: Exchange) -> None:
         """Inside ``raises``: the answer must raise, and so does the reference, or the case is wrong."""

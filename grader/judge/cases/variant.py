@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 
 import torch
 
+from grader.judge.tolerance import Moves
 from grader.transport.memory import OWN
 from grader.transport.wire import Tree, dtype_name
 
@@ -78,6 +79,10 @@ def as_traced(variant: Variant) -> Variant:
     return replace(variant, trace=True)
 
 
+Wanted = tuple[Tree, dict[str, Any], Moves | None]
+"""What the reference returned, its gradients by name, and how far both move by rounding, where that was measured."""
+
+
 class KnownResults(Protocol):
     """Another run of the same case, from which the reference's results are known."""
 
@@ -85,5 +90,5 @@ class KnownResults(Protocol):
     def variant_dtype(self) -> torch.dtype:
         """The dtype of its variant."""
 
-    def wanted(self, index: int, carries: list[bool] | None) -> tuple[Tree, dict[str, Any]] | None:
-        """Return result and gradients for the call of that index; None where they are not known."""
+    def wanted(self, index: int, carries: list[bool] | None) -> Wanted | None:
+        """Return these for the call of that index; None where they are not known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -54,21 +55,32 @@ def handed_back(args: Any, kwargs: Any, names: list[str]) -> set[str]:
 
 def cast(tree: Any, *dtypes: torch.dtype, copy: bool = False) -> Any:
     """Cast the float tensors of a tree through these dtypes, or copy them; the same tensor stays one object."""
+
+    def through(tensor: torch.Tensor) -> torch.Tensor:
+        result = tensor
+        for dtype in dtypes if tensor.is_floating_point() else ():
+            result = _to(result, dtype)
+        return result.clone() if copy and result is tensor else result
+
+    return changed(tree, through, lambda step: step.through(*dtypes))
+
+
+def changed(
+    tree: Any, change: Callable[[torch.Tensor], torch.Tensor], change_step: Callable[[Step], Step] = lambda step: step
+) -> Any:
+    """Return a tree with other tensors in it, and other models of a step; the same tensor stays one object."""
     done: dict[int, torch.Tensor] = {}
 
     def walk(value: Any) -> Any:
         if isinstance(value, torch.Tensor):
             if id(value) not in done:
-                result = value
-                for dtype in dtypes if value.is_floating_point() else ():
-                    result = _to(result, dtype)
-                done[id(value)] = result.clone() if copy and result is value else result
+                done[id(value)] = change(value)
             return done[id(value)]
         if isinstance(value, (tuple, list)):
             return type(value)(map(walk, value))
         if isinstance(value, dict):
             return {key: walk(item) for key, item in value.items()}
-        return value.through(*dtypes) if isinstance(value, Step) else value
+        return change_step(value) if isinstance(value, Step) else value
 
     return walk(tree)
 

@@ -6,28 +6,16 @@ What came back is plain data by now (see :mod:`grader.transport.wire`); its clai
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
 
+from grader.judge.tolerance import GRADIENT_SLACK, Moved, Tolerance, allowed, exceeds, part, relative, tolerance
 from grader.language import _, plural
 from grader.transport.sentences import value_in_words
 from grader.transport.wire import Foreign, dtype_name
-
-TOLERANCE: Final = {
-    torch.float64: 1e-6,
-    torch.float32: 1e-5,
-    torch.bfloat16: 3e-2,
-    torch.float16: 5e-3,
-}
-"""``max|got - want| <= tolerance * max|want|``, by the dtype of the result: 34 times above the worst honest variant
-that was measured in float32, 77 times below the smallest bug. float64 leaves room for a softmax that goes through
-float32."""
-
-SMALLEST_SCALE: Final = 1e-3
-"""Where all expected values are smaller, errors are relative to this: exact zeros may be missed by rounding noise."""
 
 MOST_DIGITS: Final = 17
 """So many tell any two numbers of float64 apart."""
@@ -39,48 +27,38 @@ class Mismatch:
 
     kind: str
     message: str
+    tolerance: Tolerance | None = None
+    """How near numbers had to be, where it was numbers."""
 
 
-GRADIENT_SLACK: Final = 10.0
-"""A gradient may be off ten times as far: tables that are float32 by contract are in it, and sums over the batch."""
-
-
-def tolerance(dtype: torch.dtype) -> float:
-    """Return the relative tolerance of a dtype; 0 for integers and bools."""
-    return TOLERANCE.get(dtype, 0.0)
-
-
-def allowed(largest: float, relative: float) -> float:
-    """Return how far a number may be from one among numbers the largest of which is this: the one rule of all."""
-    return relative * max(largest, SMALLEST_SCALE)
-
-
-def compare(got: Any, want: Any, dtype: torch.dtype, names: tuple[str, ...] = ()) -> Mismatch | None:
+def compare(
+    got: Any, want: Any, dtype: torch.dtype, names: tuple[str, ...] = (), moved: Moved = None
+) -> Mismatch | None:
     """Compare a result with the reference's, which was computed in float64; ``dtype`` is that of the variant.
 
     A float64 tensor of the reference stands for the variant's dtype; any other dtype is expected as it is. ``names``
-    are those of the values that come back, for the sentences.
+    are those of the values that come back, for the sentences; ``moved`` is how far they move by rounding.
     """
     whole = f"({', '.join(names)})" if names else ""
-    return _compare(got, want, dtype, names[0] if len(names) == 1 else "", whole, names)
+    return _compare(got, want, dtype, names[0] if len(names) == 1 else "", moved, whole, names)
 
 
 def _compare(
-    got: Any, want: Any, dtype: torch.dtype, name: str, whole: str, names: tuple[str, ...] = ()
+    got: Any, want: Any, dtype: torch.dtype, name: str, moved: Moved, whole: str = "", names: tuple[str, ...] = ()
 ) -> Mismatch | None:
     if isinstance(want, torch.Tensor):
-        return _compare_tensors(got, want, dtype, name)
+        return _compare_tensors(got, want, dtype, name, moved)
     if isinstance(want, (tuple, list)):
-        return _compare_sequences(got, want, dtype, name, whole, names)
+        return _compare_sequences(got, want, dtype, name, moved, whole, names)
     if isinstance(want, dict):
         if not isinstance(got, dict) or set(got) != set(want):
             expected = _("a dict with the keys {keys}").format(keys=", ".join(want))
             return _unexpected("structure", name, in_brief(got), expected)
-        pairs = (_compare(got[key], want[key], dtype, _member(name, repr(key)), "") for key in want)
+        pairs = (_compare(got[key], want[key], dtype, _member(name, repr(key)), part(moved, key)) for key in want)
         return next((mismatch for mismatch in pairs if mismatch), None)
     if isinstance(want, float) and type(got) in (float, int):
-        close = abs(got - want) <= allowed(abs(want), tolerance(dtype))
-        return None if close else _unexpected("value", name, f"{got:.6g}", f"{want:.6g}")
+        exceeded = exceeds(abs(got - want), dtype, abs(want), moved)
+        return _unexpected("value", name, *_apart((got, want), 6), exceeded) if exceeded else None
     if type(got) is not type(want) or got != want:
         expected = "None" if want is None else repr(want)
         return _unexpected("value", name, in_brief(got), expected)
@@ -88,7 +66,7 @@ def _compare(
 
 
 def _compare_sequences(
-    got: Any, want: Any, dtype: torch.dtype, name: str, whole: str, names: tuple[str, ...]
+    got: Any, want: Any, dtype: torch.dtype, name: str, moved: Moved, whole: str, names: tuple[str, ...]
 ) -> Mismatch | None:
     expected = in_brief(want) + (f": {whole}" if whole else "")
     if not isinstance(got, (tuple, list)):
@@ -97,11 +75,12 @@ def _compare_sequences(
         count = plural("{count} value", "{count} values", len(got)).format(count=len(got))
         return _unexpected("structure", name, count, expected)
     labels = names if len(names) == len(want) else [_member(name, str(index)) for index in range(len(want))]
-    pairs = (_compare(g, w, dtype, label, "") for g, w, label in zip(got, want, labels, strict=True))
+    each = enumerate(zip(got, want, labels, strict=True))
+    pairs = (_compare(g, w, dtype, label, part(moved, index)) for index, (g, w, label) in each)
     return next((mismatch for mismatch in pairs if mismatch), None)
 
 
-def _compare_tensors(got: Any, want: torch.Tensor, dtype: torch.dtype, name: str) -> Mismatch | None:
+def _compare_tensors(got: Any, want: torch.Tensor, dtype: torch.dtype, name: str, moved: Moved) -> Mismatch | None:
     label = f"`{name}`" if name else _("the result")
     if not isinstance(got, torch.Tensor):
         expected_shape = _("a torch.Tensor of shape {shape}").format(shape=shape(want))
@@ -116,23 +95,27 @@ def _compare_tensors(got: Any, want: torch.Tensor, dtype: torch.dtype, name: str
         sentence = _("{label} has dtype {dtype}, expected {expected}")
         names = {"dtype": dtype_name(got.dtype), "expected": dtype_name(expected)}
         return Mismatch("dtype", sentence.format(label=label, **names))
-    return _compare_values(got, want, label, tolerance(expected))
+    return _compare_values(got, want, label, moved)
 
 
-def compare_gradient(got: Any, want: torch.Tensor, dtype: torch.dtype, label: str) -> Mismatch | None:
-    """Compare a gradient with the reference's, in float64."""
+def compare_gradient(
+    got: Any, want: torch.Tensor, dtype: torch.dtype, label: str, moved: float | None = None
+) -> Mismatch | None:
+    """Compare a gradient with the reference's, in float64; ``moved`` is how far it moves by rounding."""
     if not isinstance(got, torch.Tensor) or got.shape != want.shape or got.dtype != dtype:
         return compare(got, want, dtype, (label,))
-    return _compare_values(got, want, f"`{label}`", GRADIENT_SLACK * tolerance(dtype))
+    return _compare_values(got, want, f"`{label}`", moved, GRADIENT_SLACK)
 
 
-def _compare_values(got: torch.Tensor, want: torch.Tensor, label: str, relative: float) -> Mismatch | None:
+def _compare_values(
+    got: torch.Tensor, want: torch.Tensor, label: str, moved: float | None, slack: float = 1.0
+) -> Mismatch | None:
     if not got.dtype.is_floating_point:
         wrong = got != want
         if not bool(wrong.any()):
             return None
         return Mismatch("value", _first_wrong(wrong, label, lambda index: (want[index].item(), got[index].item())))
-    got, want = got.double(), want.double()
+    dtype, got, want = got.dtype, got.double(), want.double()
     if not got.numel():
         return None
     endless = want.isinf()
@@ -146,8 +129,8 @@ def _compare_values(got: torch.Tensor, want: torch.Tensor, label: str, relative:
     scale, worst = float(want.abs().max()), float(error.max())  # NaN and infinity come through both
     if not math.isfinite(scale):
         raise AssertionError("the reference returned a value that is not finite")
-    most = allowed(scale, relative)
-    if worst <= most:
+    room = exceeds(worst, dtype, scale, moved, slack)
+    if room is None:
         return None
     bad = ~torch.isfinite(got)
     if bool(bad.any()):
@@ -156,11 +139,27 @@ def _compare_values(got: torch.Tensor, want: torch.Tensor, label: str, relative:
         found = {"got": _number(got[index]), "want": _number(want[index]), "index": list(index)}
         counts = {"count": int(bad.sum()), "total": bad.numel()}
         return Mismatch("nan", sentence.format(label=label, **found, **counts))
-    wrong = error > most
+    wrong = error > room.most
     first = _first_wrong(wrong, label, lambda index: _numbers(index, got, want))
-    worst_text, allowed_text = _apart((worst, most), 2)
+    worst_text, allowed_text = _apart((worst, room.most), 2)
     size = _("largest error {worst}, tolerance {allowed}").format(worst=worst_text, allowed=allowed_text)
-    return Mismatch("value", _("{first}, {size}").format(first=first, size=size))
+    return Mismatch("value", _("{first}, {size}").format(first=first, size=size), room)
+
+
+def tolerance_of(want: torch.Tensor, dtype: torch.dtype, moved: float | None = None, slack: float = 1.0) -> Tolerance:
+    """Return how far numbers may be from those of the reference's tensor in a variant of that dtype."""
+    expected = dtype if want.dtype == torch.float64 else want.dtype
+    finite = want[want.isfinite()] if expected.is_floating_point else want[:0]
+    return tolerance(expected, float(finite.abs().max()) if finite.numel() else 0.0, moved, slack)
+
+
+def tolerances(want: Any, dtype: torch.dtype, moved: Moved = None) -> Iterator[Tolerance]:
+    """Yield the same for each tensor of a result, in order."""
+    if isinstance(want, torch.Tensor):
+        yield tolerance_of(want, dtype, moved)
+    elif isinstance(want, (tuple, list)):
+        for index, item in enumerate(want):
+            yield from tolerances(item, dtype, part(moved, index))
 
 
 def same_bits(first: Any, second: Any) -> bool:
@@ -191,14 +190,14 @@ def agree(first: Any, second: Any) -> bool:
             largest = float(two.abs().max()) if two.numel() else 0.0
         if not one.numel():
             return True
-        return float((one - two).abs().max()) <= allowed(largest, tolerance(first.dtype))
+        return float((one - two).abs().max()) <= allowed(largest, relative(first.dtype))
     if isinstance(first, (tuple, list)) and isinstance(second, (tuple, list)):
         return len(first) == len(second) and all(map(agree, first, second))
     if isinstance(first, Foreign) or isinstance(second, Foreign):
         return isinstance(first, Foreign) and isinstance(second, Foreign) and first.what == second.what
     if type(first) is float and type(second) is float:  # a sum may have been made in float32
-        relative = tolerance(torch.float32)
-        return first == second or math.isclose(first, second, rel_tol=relative, abs_tol=allowed(0.0, relative))
+        share = relative(torch.float32)
+        return first == second or math.isclose(first, second, rel_tol=share, abs_tol=allowed(0.0, share))
     return type(first) is type(second) and bool(first == second)
 
 
@@ -241,11 +240,11 @@ def _first_wrong(wrong: torch.Tensor, label: str, pair: Callable[[tuple[int, ...
     return sentence.format(index=list(index), label=label, expected=expected, got=got, **counts)
 
 
-def _unexpected(kind: str, name: str, got: str, expected: str) -> Mismatch:
+def _unexpected(kind: str, name: str, got: str, expected: str, tolerance: Tolerance | None = None) -> Mismatch:
     sentence = (
         _("`{name}` is {got}, expected {expected}") if name else _("your code returned {got}, expected {expected}")
     )
-    return Mismatch(kind, sentence.format(name=name, got=got, expected=expected))
+    return Mismatch(kind, sentence.format(name=name, got=got, expected=expected), tolerance)
 
 
 def _member(name: str, part: str) -> str:

@@ -14,6 +14,7 @@ import torch
 from grader.judge.exchange.compare import agree, same_bits
 from grader.judge.exchange.seen import Cost, asked_of, tensor_nodes
 from grader.judge.failure import Failure
+from grader.judge.tolerance import Moves
 from grader.language import _
 from grader.transport.wire import Returned, Tree
 
@@ -44,6 +45,8 @@ class Exchange:
     grads: dict[str, torch.Tensor | None] = field(default_factory=dict)
     want: Tree = None
     want_grads: dict[str, torch.Tensor | None] = field(default_factory=dict)
+    moves: Moves | None = None
+    """How far the two move by rounding, where that was measured."""
     cost: Cost | None = None
 
 

@@ -33,6 +33,7 @@ def case_document(case: CaseOutcome, source: str, filename: str) -> dict[str, An
         "where": f"{filename}:{line}" if line else "",
         "line": line_of(source, line),
         "call": clean(failure.call, 400) if failure else "",
+        "tolerance": failure.tolerance.document() if failure and failure.tolerance else None,
         "levels": dict(case.variant.levels),
         "needs": dict(case.needs) if case.needs is not None else None,
         "only": _("It fails only {levels}.").format(levels=described(case.needs)) if case.needs else "",

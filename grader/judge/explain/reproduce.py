@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 COMPARABLE: Final = frozenset(("value", "built", "error", "missing"))
 LONGEST_DECODED: Final = 8000
 """So many tokens may the prefixes of a call have together: each decodes anew for each mistake of the bank."""
+BY_NUMBERS: Final = ("value", "gradient-value")
+"""Failures of an answer whose numbers are not near enough."""
 AS_FAR: Final = 0.3
 MOST_APART: Final = 2.5
 """One wasteful way to do a thing may cost so many times as much as another, written by somebody else."""
@@ -128,7 +130,7 @@ class _Operations(TorchDispatchMode):
 
 
 def _is_merely_near(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
-    if case.failure is None or case.failure.kind != "value" or case.is_read_off:
+    if case.failure is None or case.failure.kind not in BY_NUMBERS or case.is_read_off:
         return False
     at_a_glance = passes(grading, implementation, case)
     return at_a_glance if at_a_glance is not None else _is_passed(grading, implementation, case)

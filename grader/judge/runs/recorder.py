@@ -12,6 +12,7 @@ from grader.judge.failure import Failure
 from grader.judge.runs.lives import live, play
 from grader.judge.runs.outcome import Run
 from grader.judge.runs.recording import Recording
+from grader.judge.tolerance import MEASURED, TABLE
 from grader.judge.verdict.expected import AnyValue, BuiltModule, Expectation, Expected
 from grader.judge.verdict.replies import device_of_results, expected_gradients
 from grader.judge.workers.answer import Worker
@@ -97,10 +98,12 @@ def record(run: Run, grading: Grading, stand_in: Local) -> Recording:
 def _expected(exchange: Exchange, check: Check, variant: Variant) -> Expected:
     if exchange.compared or exchange.header.get("stateful"):
         exchange.want, exchange.want_grads = check.reference(exchange)
+    if exchange.compared and exchange.header["op"] == "call" and variant.dtype in MEASURED:
+        exchange.moves = check.measure(exchange)
     if exchange.header["op"] == "build":
         return BuiltModule(exchange.trees["state"], wants_module=exchange.header["wants_module"])
     device = device_of_results(exchange, variant.device)
     if not exchange.compared:
         return AnyValue(device)
     grads = expected_gradients(exchange) if variant.grad else {}
-    return Expectation(exchange.want, grads, variant.dtype, device, grad=variant.grad)
+    return Expectation(exchange.want, grads, variant.dtype, device, grad=variant.grad, moves=exchange.moves or TABLE)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import torch
 
+from grader.judge.cases.variant import Wanted
 from grader.judge.exchange.results import Agreement, Exchange
 from grader.judge.verdict.expected import MALFORMED, Expected, value_of
 from grader.judge.workers.backend import Header
 from grader.judge.workers.pending import Pending
 from grader.transport.operations import Message, Payload
-from grader.transport.wire import Tree
 
 MOST_KEPT: Final = 50
 
@@ -57,9 +57,9 @@ class Recording:
             exchange.sent, exchange.asked = prepared.sent, operation
         return asked
 
-    def wanted(self, index: int, carries: list[bool] | None) -> tuple[Tree, dict[str, Any]] | None:
+    def wanted(self, index: int, carries: list[bool] | None) -> Wanted | None:
         """Return what the reference returned for a call; None where it is not known (see `KnownResults`)."""
         if not self.is_known or index >= len(self.exchanges) or (carries is not None and not all(carries)):
             return None
         exchange = self.exchanges[index]
-        return (exchange.want, exchange.want_grads) if exchange.compared else None
+        return (exchange.want, exchange.want_grads, exchange.moves) if exchange.compared else None

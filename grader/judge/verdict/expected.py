@@ -9,8 +9,9 @@ from typing import Any, Final, Protocol
 
 import torch
 
-from grader.judge.exchange.compare import GRADIENT_SLACK, allowed, tolerance
+from grader.judge.exchange.compare import tolerance_of
 from grader.judge.exchange.seen import tensor_nodes
+from grader.judge.tolerance import GRADIENT_SLACK, TABLE, Moved, Moves, part
 from grader.judge.verdict.parameters import missing_parameters
 from grader.transport.operations import Payload
 from grader.transport.wire import Tree, Unpacker, WireError, dtype_name
@@ -76,21 +77,32 @@ class Expectation:
     """The reply to one call that can be accepted at a glance."""
 
     def __init__(
-        self, want: Tree, grads: dict[str, torch.Tensor | None], dtype: torch.dtype, device: str, *, grad: bool
+        self,
+        want: Tree,
+        grads: dict[str, torch.Tensor | None],
+        dtype: torch.dtype,
+        device: str,
+        *,
+        grad: bool,
+        moves: Moves = TABLE,
     ) -> None:
         """Picture the reply.
 
         ``want`` is the reference's result in float64, ``grads`` its gradients by name, ``dtype`` is that of the
-        variant, ``device`` where results must be ("" for anywhere), ``grad`` whether they must carry a graph.
+        variant, ``device`` where results must be ("" for anywhere), ``grad`` whether they must carry a graph,
+        ``moves`` how far all of it moves by rounding, where that was measured.
         """
         self._device, self._grad = device, grad
         self._dtype = dtype
         self._shape = self._template(want)
         self._grads = list(grads)
         leaves: list[torch.Tensor] = []
-        _collect(want, leaves)
+        moved: list[float | None] = []
+        _collect(want, leaves, moves.results, moved)
         self._results = len(leaves)
-        leaves += [grad for grad in grads.values() if grad is not None]
+        given = {name: grad for name, grad in grads.items() if grad is not None}
+        leaves += given.values()
+        moved += [moves.of(name) for name in given]
         self._without = {name for name, grad in grads.items() if grad is None}
         self._leaves = [(dtype_name(self._dtype_of(leaf)), list(leaf.shape), leaf.numel()) for leaf in leaves]
         self._want: dict[str, torch.Tensor] = {}
@@ -98,7 +110,10 @@ class Expectation:
         for heap in {heap for heap, _, _ in self._leaves}:
             here = [index for index, (name, _, _) in enumerate(self._leaves) if name == heap]
             flat = [leaves[index].reshape(-1).to(_NUMBERS) for index in here]
-            slack = [self._slack(leaves[index]) * (GRADIENT_SLACK if index >= self._results else 1.0) for index in here]
+            slack = [
+                tolerance_of(leaves[i], dtype, moved[i], GRADIENT_SLACK if i >= self._results else 1.0).most
+                for i in here
+            ]
             self._want[heap] = torch.cat(flat)
             self._allowed[heap] = torch.cat([torch.full_like(f, s) for f, s in zip(flat, slack, strict=True)])
 
@@ -147,11 +162,6 @@ class Expectation:
     def _dtype_of(self, leaf: torch.Tensor) -> torch.dtype:
         return self._dtype if leaf.dtype == torch.float64 else leaf.dtype
 
-    def _slack(self, leaf: torch.Tensor) -> float:
-        relative = tolerance(self._dtype_of(leaf))
-        finite = leaf[leaf.isfinite()] if relative else leaf
-        return allowed(float(finite.abs().max()), relative) if relative and finite.numel() else 0.0
-
     def _template(self, want: Tree) -> Any:
         if isinstance(want, torch.Tensor):
             return _TENSOR
@@ -189,12 +199,14 @@ def _is_on(node: dict[str, Any], device: str) -> bool:
     return not device or node["device"].partition(":")[0] == device
 
 
-def _collect(want: Tree, leaves: list[torch.Tensor]) -> None:
+def _collect(want: Tree, leaves: list[torch.Tensor], moved: Moved, moves: list[float | None]) -> None:
+    """Collect the tensors of a result, and how far each of them moved."""
     if isinstance(want, torch.Tensor):
         leaves.append(want)
+        moves.append(moved)
     elif isinstance(want, (tuple, list)):
-        for item in want:
-            _collect(item, leaves)
+        for index, item in enumerate(want):
+            _collect(item, leaves, part(moved, index), moves)
 
 
 def _gathered(heap: torch.Tensor, places: list[tuple[int, int]]) -> torch.Tensor:

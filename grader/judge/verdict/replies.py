@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -12,6 +13,7 @@ from grader.judge.exchange.observed import device_failure
 from grader.judge.exchange.results import Agreement, Exchange
 from grader.judge.exchange.seen import cost_of
 from grader.judge.failure import Failure, tampering, unreadable
+from grader.judge.tolerance import MEASURED, SMALLEST_SCALE, STILL, TABLE, Moves
 from grader.judge.verdict.expected import MALFORMED
 from grader.judge.verdict.parameters import missing_parameters
 from grader.judge.workers.backend import Backend
@@ -90,25 +92,46 @@ def misfit(exchanges: list[Exchange], error: Exception) -> Failure:
     return Failure("structure", said, call=last.call, size=last.size)
 
 
-def compare_gradients(grads: dict[str, Any], expected: dict[str, Any], dtype: torch.dtype) -> None:
+def judge_numbers(exchange: Exchange, dtype: torch.dtype, measure: Callable[[], Moves], *, grad: bool) -> None:
+    """Compare what a call returned, and its gradients. Raises the first Failure.
+
+    How far correct computations may be apart is measured where that matters: not for what is within rounding.
+    """
+    try:
+        _compare(exchange, dtype, exchange.moves or (STILL if dtype in MEASURED else TABLE), grad=grad)
+    except Failure as failure:
+        if exchange.moves is not None or failure.tolerance is None or failure.tolerance.origin != "rounding":
+            raise
+        exchange.moves = measure()
+        _compare(exchange, dtype, exchange.moves, grad=grad)
+
+
+def _compare(exchange: Exchange, dtype: torch.dtype, moves: Moves, *, grad: bool) -> None:
+    mismatch = comparison.compare(exchange.value, exchange.want, dtype, exchange.names, moves.results)
+    if mismatch is not None:
+        raise Failure(mismatch.kind, mismatch.message, tolerance=mismatch.tolerance)
+    if grad:
+        compare_gradients(exchange.grads, expected_gradients(exchange), dtype, moves)
+
+
+def compare_gradients(
+    grads: dict[str, Any], expected: dict[str, Any], dtype: torch.dtype, moves: Moves = TABLE
+) -> None:
     """Compare gradients by name. Raises the first Failure."""
     for name, reference in expected.items():
         mine = grads.get(name)
         if mine is None:
-            if (
-                reference is not None
-                and reference.numel()
-                and float(reference.abs().max()) > comparison.SMALLEST_SCALE * 1e-6
-            ):
+            if reference is not None and reference.numel() and float(reference.abs().max()) > SMALLEST_SCALE * 1e-6:
                 sentence = _(
                     "no gradient reaches {name}: the result is cut off from it (detached, rebuilt, a constant)"
                 )
                 raise Failure("no-gradient", sentence.format(name=name))
             continue
         wanted = torch.zeros_like(mine, dtype=torch.float64) if reference is None else reference
-        mismatch = comparison.compare_gradient(mine, wanted, dtype, _("gradient of {name}").format(name=name))
+        label = _("gradient of {name}").format(name=name)
+        mismatch = comparison.compare_gradient(mine, wanted, dtype, label, moves.of(name))
         if mismatch is not None:
-            raise Failure(f"gradient-{mismatch.kind}", mismatch.message)
+            raise Failure(f"gradient-{mismatch.kind}", mismatch.message, tolerance=mismatch.tolerance)
 
 
 def named(errors: tuple[type[BaseException], ...]) -> str:

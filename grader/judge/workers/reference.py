@@ -26,8 +26,11 @@ class Reference:
         self._makes: dict[int, str] = {}
 
     def build(self, header: Header, args: Any, kwargs: Any, state: Any) -> None:
-        """Build a module, or take one of the same make that is idle; exceptions of its constructor come through."""
-        make = f"{header['entry']}{args}{kwargs}"
+        """Build a module, or take one of the same make that is idle; exceptions of its constructor come through.
+
+        ``draw`` in the header: one that was made with other roundings is another make.
+        """
+        make = f"{header['entry']}{args}{kwargs}{header.get('draw', '')}"
         handle = header["handle"]
         idle = self._idle.get(make)
         if idle and header["wants_module"]:

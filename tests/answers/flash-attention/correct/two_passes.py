@@ -13,11 +13,14 @@ def blocks(q, k, size, causal):
 
 
 def flash_attention(q, k, v, block_size=64, causal=False):
-    """First the logarithm of the sum, then the weights."""
-    lse = torch.full(q.shape[:3], float("-inf"), dtype=q.dtype, device=q.device)
+    """First the largest score and the sum, then the weights."""
+    top = torch.full(q.shape[:3], float("-inf"), dtype=q.dtype, device=q.device)
+    total = torch.zeros_like(top)
     for _, s in blocks(q, k, block_size, causal):
-        lse = torch.logaddexp(lse, s.logsumexp(-1))
+        new = torch.maximum(top, s.amax(-1).detach())
+        total = total * (top - new).exp() + (s - new.unsqueeze(-1)).exp().sum(-1)
+        top = new
     out = 0
     for part, s in blocks(q, k, block_size, causal):
-        out = out + (s - lse.unsqueeze(-1)).exp() @ v[:, :, part]
+        out = out + ((s - top.unsqueeze(-1)).exp() / total.unsqueeze(-1)) @ v[:, :, part]
     return out

@@ -7,7 +7,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     dtype = q.dtype
     if dtype in {torch.float16, torch.bfloat16}:
         q, k, v = q.float(), k.float(), v.float()
-    scores = q @ k.transpose(-1, -2) / torch.tensor(math.sqrt(k.shape[-1]))
+    scores = q @ k.transpose(-1, -2) / math.sqrt(k.shape[-1])
     if mask is not None:
         scores = scores.masked_fill(mask.logical_not(), float("-inf"))
     weights = torch.softmax(scores, dim=-1)

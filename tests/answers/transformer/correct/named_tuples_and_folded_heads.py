@@ -118,7 +118,7 @@ class Transformer(nn.Module):
         last = first + tokens.shape[1]
         if last > len(self.table):
             raise ValueError(f"position {last - 1} is beyond the table")
-        x = torch.addcmul(self.table[first:last].to(side.embedding.weight.dtype), side.embedding(tokens), torch.tensor(self.root).to(side.embedding.weight))
+        x = torch.addcmul(self.table[first:last].to(side.embedding.weight.dtype), side.embedding(tokens), side.embedding.weight.new_tensor(self.root))
         return F.dropout(x, self.rate, training=self.training)
 
     def encode(self, src):

@@ -1,4 +1,6 @@
-"""Second moment minus squared mean, in float32 at least."""
+# family: dtype
+# mistake: squares-minus-square
+"""Second moment minus squared mean: far from zero float64 keeps half of its digits."""
 import torch
 from torch import nn
 

@@ -1,0 +1,117 @@
+"""How far a number may be from the expected one, and where that comes from: the one place that says so.
+
+``docs/proof.md`` derives it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import torch
+
+TOLERANCE: Final = {
+    torch.float64: 1e-6,
+    torch.float32: 1e-5,
+    torch.bfloat16: 3e-2,
+    torch.float16: 5e-3,
+}
+"""``max|got - want| <= tolerance * max|want|``, by the dtype of the result, where nothing was measured, and the most
+that a measure may come to: in float32 34 times above the worst honest variant that was seen, 77 times below the
+smallest bug."""
+
+MEASURED: Final = frozenset((torch.float64,))
+"""In these the table is far above what correct computations need: see :class:`grader.judge.verdict.spread.Spread`."""
+
+MULTIPLE: Final = 16.0
+"""A correct answer may be so many times as far away as the reference moves when all is rounded otherwise: four times
+the worst that was seen, and thirty times below the smallest loss of digits."""
+
+ROUNDINGS: Final = 32.0
+"""Where the reference hardly moves: so many last digits of the largest number."""
+
+SMALLEST_SCALE: Final = 1e-3
+"""Where all expected values are smaller, errors are relative to this: exact zeros may be missed by rounding noise."""
+
+GRADIENT_SLACK: Final = 10.0
+"""By the table a gradient may be off ten times as far: tables that are float32 by contract are in it, and sums over
+the batch."""
+
+Origin = Literal["table", "rounding", "measured"]
+
+Moved = Any
+"""How far the numbers of a result moved when all was rounded otherwise: a tree like the result with a number for each
+tensor or float, one number for all of it, or None where the table decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far a number may be from the expected one, and where that comes from."""
+
+    most: float
+    origin: Origin
+
+    def document(self) -> dict[str, Any]:
+        """Return what the report says of it."""
+        return {"allowed": float(f"{self.most:.6g}"), "from": self.origin}
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """How far what a call returned, and its gradients by name, moved when all was rounded otherwise."""
+
+    results: Moved
+    grads: Moved
+    """A dict, or one number for all of them."""
+
+    def of(self, gradient: str) -> float | None:
+        """Return how far a gradient moved, None for one that the reference does not have."""
+        found: float | None = self.grads.get(gradient) if isinstance(self.grads, dict) else self.grads
+        return found
+
+
+TABLE: Final = Moves(None, None)
+"""Nobody has measured, and nobody will."""
+STILL: Final = Moves(0.0, 0.0)
+"""Nothing moves, as far as that is known yet: what is within rounding is within any tolerance that is measured."""
+
+
+def relative(dtype: torch.dtype) -> float:
+    """Return the relative tolerance of a dtype by the table; 0 for integers and bools."""
+    return TOLERANCE.get(dtype, 0.0)
+
+
+def allowed(largest: float, share: float) -> float:
+    """Return how far a number may be from one among numbers the largest of which is this."""
+    return share * max(largest, SMALLEST_SCALE)
+
+
+def tolerance(dtype: torch.dtype, largest: float, moved: float | None = None, slack: float = 1.0) -> Tolerance:
+    """Return how far numbers of a dtype, the largest of which is this, may be from the expected ones.
+
+    ``moved``: how far the reference's moved when all was rounded otherwise; None where nobody has measured. ``slack``:
+    by how much the table is exceeded.
+    """
+    most = Tolerance(allowed(largest, slack * relative(dtype)), "table")
+    if moved is None or dtype not in MEASURED:
+        return most
+    rounding = Tolerance(allowed(largest, ROUNDINGS * torch.finfo(dtype).eps), "rounding")
+    measured = Tolerance(MULTIPLE * moved, "measured")
+    found = measured if measured.most > rounding.most else rounding
+    return found if found.most < most.most else most
+
+
+def exceeds(
+    error: float, dtype: torch.dtype, largest: float, moved: float | None = None, slack: float = 1.0
+) -> Tolerance | None:
+    """Return the tolerance that an error exceeds, if it does: the table's where even that, since nothing is wider."""
+    for far in (None, moved):
+        room = tolerance(dtype, largest, far, slack)
+        if not error <= room.most:
+            return room
+    return None
+
+
+def part(moved: Moved, key: Any) -> Moved:
+    """Return how far a part of a result moved."""
+    return moved[key] if isinstance(moved, (tuple, list, dict)) else moved
