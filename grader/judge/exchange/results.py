@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from grader.judge.exchange.compare import agree, same_bits
-from grader.judge.exchange.seen import Cost, asked_of, tensor_nodes
+from grader.judge.exchange.seen import Cost, asked_of, node_at, tensor_nodes
 from grader.judge.failure import Failure
 from grader.judge.tolerance import Moves
 from grader.language import _
@@ -97,9 +97,10 @@ class Result:
 
     @property
     def carries_gradient(self) -> bool:
-        """Whether something in what the answer returned is the result of a graph, as its process says."""
+        """Whether something in this part of what the answer returned is the result of a graph, as its process says."""
         self._settle(self.exchange)
-        return any(node.get("grad") is True for node in tensor_nodes(self.exchange.reply.get("value")))
+        part = node_at(self.exchange.reply.get("value"), self.path)
+        return any(node.get("grad") is True for node in tensor_nodes(part))
 
     @property
     def shape(self) -> torch.Size:

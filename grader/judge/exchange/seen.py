@@ -73,3 +73,14 @@ def tensor_nodes(tree: Any) -> Iterator[dict[str, Any]]:
         else:
             for pair in tree.get("d", ()):
                 yield from tensor_nodes(pair[1])
+
+
+def node_at(tree: Any, path: tuple[int | str, ...]) -> Any:
+    """Return the node of a part of a result in a reply's tree; None where there is none."""
+    for index in path:
+        if type(tree) is not dict or "t" in tree:
+            return None
+        items = tree.get("p", tree.get("l"))
+        found = dict(tree.get("d", ())) if items is None else dict(enumerate(items))
+        tree = found.get(index)
+    return tree
