@@ -16,6 +16,16 @@ def nadaraya_watson(x_query: Tensor, x_key: Tensor, y_key: Tensor, bandwidth: fl
     raise NotImplementedError("your turn: distances, weights, average")
 
 
+def leave_one_out(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Return keys and values for each of n known points: all points but the one itself.
+
+    x, y  (n,), n at least 2
+
+    Returns (keys, values), both (n, n - 1); the points of a row stay in their order.
+    """
+    raise NotImplementedError("your turn: n rows, a point less in each")
+
+
 class NWKernelRegression(nn.Module):
     """The same with a parameter `w` (a scalar) that multiplies the distances and is learned."""
 
@@ -32,3 +42,10 @@ class NWKernelRegression(nn.Module):
         Returns (n,).
         """
         raise NotImplementedError("your turn: the same with w")
+
+    def loss(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return the mean of the squared errors at known points, each predicted from all others: a scalar.
+
+        x, y  (n,), n at least 2
+        """
+        raise NotImplementedError("your turn: predict each point from the others")

@@ -195,6 +195,67 @@ def test_module_and_function_agree(check, rng):
     check.close(regression(*inputs), y_query, "a w of 0.5 and a bandwidth of 2 give different predictions")
 
 
+def zigzag(rng, n):
+    """Draw n points whose values go up and down: what the neighbours say is far off, also in half precision."""
+    return torch.arange(n).double() / 2 + rng.uniform(n, high=0.25), 4.0 * (-1.0) ** torch.arange(n) + rng.uniform(n)
+
+
+def test_points_without_oneself(check, rng):
+    """Row i has all points but i, in their order."""
+    check["leave_one_out"](places(rng, 5), known(rng, 5))
+    check["leave_one_out"](places(rng, 2), known(rng, 2))
+
+
+def test_points_that_lie_apart_in_memory(check, rng):
+    """Columns of a table of points are views, and one tensor may be both."""
+    points = torch.stack([places(rng, 6), known(rng, 6)], dim=-1)
+    check["leave_one_out"](points[:, 0], points[:, 1])
+    check["leave_one_out"](points[:, 1], points[:, 1])
+
+
+def test_loss(check, rng):
+    """The mean of the squared errors, each point predicted from all others."""
+    regression = check["NWKernelRegression"]().set(w=torch.tensor(1.0, dtype=torch.float64))
+    regression.method("loss", *zigzag(rng, 6))
+
+
+@without_dtype
+@pytest.mark.parametrize("w", [0.0, -0.75, 2.0])
+def test_loss_with_another_w(check, rng, w):
+    """What it says of w: flat for a wide kernel, the nearest neighbour's error for a narrow one."""
+    regression = check["NWKernelRegression"]().set(w=torch.tensor(w, dtype=torch.float64))
+    regression.method("loss", places(rng, 7), known(rng, 7))
+
+
+@without_dtype
+def test_loss_of_two_points(check, rng):
+    """Each has one other point: w makes no difference, and gets no gradient."""
+    check["NWKernelRegression"]().method("loss", places(rng, 2), known(rng, 2))
+
+
+@without_dtype
+def test_loss_with_a_narrow_kernel(check, rng):
+    """A point's own key is not there to be found, however narrow the kernel is."""
+    regression = check["NWKernelRegression"]().set(w=torch.tensor(64.0, dtype=torch.float64))
+    x = scattered(rng, 6)
+    regression.method("loss", x + 0.25 * rng.uniform(6), known(rng, 6))
+
+
+@pytest.mark.grad
+@pytest.mark.trains
+def test_w_is_learned(check):
+    """Trained by its own loss, w finds the width of the kernel that the points call for."""
+    steps = torch.arange(40).double()
+    x = 0.125 * steps
+    y = 2 * torch.sin(x) + x**0.8 + 0.25 * torch.cos(37 * steps)
+    regression = check["NWKernelRegression"]().as_built()
+    before = regression.method("loss", x, y).want.item()
+    order = torch.arange(40).expand(60, 40)
+    learned = regression.learn("loss", (x, y), order, torch.full((60,), 0.1, dtype=torch.float64))
+    after = learned.method("loss", x, y).want.item()
+    check.that(after < 0.5 * before, f"trained, it has a loss of {after:.3f}, untrained {before:.3f}")
+
+
 @pytest.mark.precise
 @pytest.mark.derive("device", "contract")
 def test_faint_weights(check, rng):
@@ -227,6 +288,12 @@ def test_other_sizes(check, rng):
         regression(*arguments)
     regression(places(rng, 9), places(rng, 9, 70), known(rng, 9, 70))
     regression(3e4 + x, 3e4 + places(rng, 5), known(rng, 5))
+    for n in (3, 9, 70, 300):
+        x, y = places(rng, n), known(rng, n)
+        check["leave_one_out"](x, y)
+        regression.method("loss", x, y)
+    regression.method("loss", x, x)
+    check["leave_one_out"](3e4 * x, 3e4 * y)
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0])

@@ -30,6 +30,20 @@ def nadaraya_watson(x_query: Tensor, x_key: Tensor, y_key: Tensor, bandwidth: fl
     return y_query, weights
 
 
+def leave_one_out(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Return keys and values for each of n known points: all points but the one itself.
+
+    x, y  (n,), n at least 2
+
+    Returns (keys, values), both (n, n - 1); the points of a row stay in their order.
+    """
+    n = x.size(0)
+    places = torch.arange(n - 1, device=x.device)  # (m,)
+    skips = places >= torch.arange(n, device=x.device)[:, None]  # (n, m)
+    others = places + skips  # (n, m)
+    return x[others], y[others]
+
+
 class NWKernelRegression(nn.Module):
     """The same with a parameter `w` (a scalar) that multiplies the distances and is learned."""
 
@@ -48,3 +62,11 @@ class NWKernelRegression(nn.Module):
         distances = queries[:, None] - keys  # (n, m)
         weights = gaussian_weights(distances * self.w)
         return (weights * values).sum(dim=-1)  # (n,)
+
+    def loss(self, x: Tensor, y: Tensor) -> Tensor:
+        """Return the mean of the squared errors at known points, each predicted from all others: a scalar.
+
+        x, y  (n,), n at least 2
+        """
+        keys, values = leave_one_out(x, y)  # (n, m)
+        return (self(x, keys, values) - y).square().mean()

@@ -69,3 +69,27 @@ def test_far_away() -> None:
     assert y.tolist() == [7.0, 5.0]
     assert weights.tolist() == [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
     assert math.exp(-(1e5**2) / 2) == 0.0
+
+
+@pytest.mark.parametrize("n", [2, 3, 7])
+def test_leave_one_out(n: int) -> None:
+    """Lists without an entry, and the gradient of each point: it stands in all rows but its own."""
+    x, y = sources = leaves((n,), (n,))
+    keys, values = reference("kernel-regression").leave_one_out(x, y)
+    for got, points in ((keys, x), (values, y)):
+        rows = [[points[j] for j in range(n) if j != i] for i in range(n)]
+        agree(got, torch.stack([torch.stack(row) for row in rows]), [points])
+    assert torch.equal(torch.autograd.grad(keys.sum(), sources[0])[0], torch.full((n,), n - 1.0, dtype=torch.float64))
+
+
+def test_loss() -> None:
+    """Each point by plain loops over the others; values and gradients, also that of w."""
+    x, y = leaves((6,), (6,))
+    own = reference("kernel-regression").NWKernelRegression().double()
+    with torch.no_grad():
+        own.w.fill_(1.7)
+    errors = []
+    for i in range(6):
+        others = [j for j in range(6) if j != i]
+        errors.append(one_row(x[i], x[others], y[others], 1 / own.w)[0] - y[i])
+    agree(own.loss(x, y), sum(error**2 for error in errors) / 6, [x, y, own.w])

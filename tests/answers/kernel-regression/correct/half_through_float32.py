@@ -14,6 +14,13 @@ def nadaraya_watson(x_query, x_key, y_key, bandwidth=1.0):
     return y.to(dtype), weights.to(dtype)
 
 
+def leave_one_out(x, y):
+    def rows(points):
+        return torch.stack([torch.cat([points[:i], points[i + 1 :]]) for i in range(len(points))])
+
+    return rows(x), rows(y)
+
+
 class NWKernelRegression(nn.Module):
     def __init__(self):
         super().__init__()
@@ -25,3 +32,8 @@ class NWKernelRegression(nn.Module):
         n, m = weights.shape
         products = weights * values.to(weights.dtype).expand(n, m)
         return products.sum(1).to(queries.dtype)
+
+    def loss(self, x, y):
+        wide = torch.promote_types(x.dtype, torch.float32)
+        errors = self(x, *leave_one_out(x, y)).to(wide) - y.to(wide)
+        return errors.square().mean().to(x.dtype)

@@ -22,6 +22,18 @@ def nadaraya_watson(x_query: Tensor, x_key: Tensor, y_key: Tensor, bandwidth: fl
     return Prediction(torch.mv(weights, y_key), weights)
 
 
+class Others(NamedTuple):
+    keys: Tensor
+    values: Tensor
+
+
+def leave_one_out(x: Tensor, y: Tensor) -> Others:
+    """The off-diagonal of a square: behind the first entry each n + 1 entries end in one of the diagonal."""
+    n = x.numel()
+    rows = [points.repeat(n)[1:].view(n - 1, n + 1)[:, :-1].reshape(n, n - 1) for points in (x, y)]
+    return Others(*rows)
+
+
 class NWKernelRegression(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -30,3 +42,8 @@ class NWKernelRegression(torch.nn.Module):
     def forward(self, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         weights = kernel_weights(self.w * (queries.unsqueeze(-1) - keys))
         return torch.mul(weights, values).sum(-1)
+
+    def loss(self, x: Tensor, y: Tensor) -> Tensor:
+        others = leave_one_out(x, y)
+        residuals = y - self.forward(x, others.keys, others.values)
+        return residuals.dot(residuals) / residuals.numel()

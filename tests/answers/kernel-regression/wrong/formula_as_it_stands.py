@@ -14,6 +14,12 @@ def nadaraya_watson(x_query, x_key, y_key, bandwidth=1.0):
     return weights @ y_key, weights
 
 
+def leave_one_out(x, y):
+    n = len(x)
+    others = (1 - torch.eye(n, device=x.device)).bool()
+    return x.repeat((n, 1))[others].reshape((n, -1)), y.repeat((n, 1))[others].reshape((n, -1))
+
+
 class NWKernelRegression(nn.Module):
     def __init__(self):
         super().__init__()
@@ -22,3 +28,7 @@ class NWKernelRegression(nn.Module):
     def forward(self, queries, keys, values):
         k = kernel((queries.reshape(-1, 1) - keys) * self.w)
         return (k * values).sum(1) / k.sum(1)
+
+    def loss(self, x, y):
+        keys, values = leave_one_out(x, y)
+        return ((self(x, keys, values) - y) ** 2).mean()
