@@ -5,12 +5,25 @@ It gets the answer's entry first. This file is written into the script for a deb
 """
 
 import copy
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import torch
 
 
+def training(scene: Callable[..., Any]) -> Callable[..., Any]:
+    """Let gradients be recorded in a scene, whatever mode its caller is in: it trains."""
+
+    @functools.wraps(scene)
+    def recorded(*args: Any, **kwargs: Any) -> Any:
+        with torch.inference_mode(mode=False), torch.enable_grad():
+            return scene(*args, **kwargs)
+
+    return recorded
+
+
+@training
 def optimise(optimiser: Any, parameters: Any, gradients: Any, *settings: Any, **named: Any) -> Any:
     """Step an optimiser through gradients: the parameters after each step, and the last gradients as it leaves them.
 
@@ -26,6 +39,7 @@ def optimise(optimiser: Any, parameters: Any, gradients: Any, *settings: Any, **
     return (*after, [None if parameter.grad is None else parameter.grad.clone() for parameter in own])
 
 
+@training
 def resume(optimiser: Any, parameters: Any, gradients: Any, at: int, **named: Any) -> Any:
     """Save an optimiser after some steps, load it into another one, go on with both: the parameters of either.
 
@@ -50,6 +64,7 @@ def resume(optimiser: Any, parameters: Any, gradients: Any, at: int, **named: An
     return _numbers(first), _numbers(second)
 
 
+@training
 def clear(optimiser: Any, parameters: Any, gradients: Any, **named: Any) -> Any:
     """Step, clear the gradients, step again: what is left of the gradients in between, and the last parameters."""
     own = _parameters(parameters)
@@ -63,6 +78,7 @@ def clear(optimiser: Any, parameters: Any, gradients: Any, **named: Any) -> Any:
     return left, _numbers(own)
 
 
+@training
 def learn(
     train_step: Any, embedding: Any, head: Any, kept: Any, batches: Any, lr: float, *settings: Any, **named: Any
 ) -> Any:
@@ -74,13 +90,13 @@ def learn(
     optimizer = Descent(model.parameters(), lr)
     for parameter in model.parameters():
         parameter.grad = torch.full_like(parameter, 0.5)
-    with torch.enable_grad():
-        losses = [train_step(model, batch, optimizer, *settings, **named) for batch in batches]
+    losses = [train_step(model, batch, optimizer, *settings, **named) for batch in batches]
     graph = any(isinstance(loss, torch.Tensor) and loss.requires_grad for loss in losses)
     weights = _numbers(model.parameters())
     return (*(_as_tensor(loss, embedding) for loss in losses), *weights, graph, optimizer.stepped)
 
 
+@training
 def measure(
     evaluate: Any, embedding: Any, head: Any, kept: Any, batches: Any, training: bool, *settings: Any, **named: Any
 ) -> Any:
@@ -91,8 +107,7 @@ def measure(
     model = Model(embedding, head, kept).train(training)
     for parameter in model.parameters():
         parameter.grad = torch.full_like(parameter, 0.5)
-    with torch.enable_grad():
-        loss = evaluate(model, (batch for batch in batches), *settings, **named)
+    loss = evaluate(model, (batch for batch in batches), *settings, **named)
     left = [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in model.parameters()]
     return _as_tensor(loss, embedding), _numbers(model.parameters()), left, model.training, any(model.recorded)
 
@@ -168,8 +183,7 @@ def _numbers(parameters: Any) -> Any:
 def _step(optimiser: Any, parameters: Any, gradients: Any) -> None:
     for parameter, gradient in zip(parameters, gradients, strict=True):
         parameter.grad = None if gradient is None else gradient.detach().clone()
-    with torch.enable_grad():
-        optimiser.step()
+    optimiser.step()
 
 
 def _results_of_optimise(parameters: Any, gradients: Any, *_settings: Any, **_named: Any) -> tuple[str, ...]:
@@ -192,10 +206,4 @@ RESULTS: dict[str, Callable[..., tuple[str, ...]]] = {
     "measure": lambda *_, **__: ("loss", "parameters", "gradients", "training", "records_a_graph"),
 }
 """What the results of a scene are called, by its arguments."""
-DRIVERS: dict[str, Callable[..., Any]] = {
-    "optimise": optimise,
-    "resume": resume,
-    "clear": clear,
-    "learn": learn,
-    "measure": measure,
-}
+DRIVERS: dict[str, Callable[..., Any]] = {scene.__name__: scene for scene in (optimise, resume, clear, learn, measure)}

@@ -73,7 +73,7 @@ class _Call:
         for index in self.signature.outs:
             out = self.argument(index)
             if isinstance(out, torch.Tensor) and out.numel() == 0:
-                self.aliases[id(out)] = torch.empty(0, dtype=out.dtype)
+                self.aliases[id(out)] = torch.empty(out.shape, dtype=out.dtype)
 
     def _down(self, name: str, value: Any) -> Any:
         """Replace tensors on the device by their CPU aliases."""

@@ -140,6 +140,7 @@ operators(
         "log_softmax": lambda x: F.log_softmax(x, -1),
         "logsumexp": lambda x: x.logsumexp(-1, keepdim=True),
         "logsumexp of nothing": lambda x: x[:0].logsumexp(-1, keepdim=True),
+        "gather of nothing": lambda x: x[:, :0].gather(-1, steps(x, 1).expand(B, 0, 1)),
         "sum": lambda x: x.sum((0, 1)),
         "mean": lambda x: x.mean(-1),
         "max with indices": lambda x: x.max(-1).values,
