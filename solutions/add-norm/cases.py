@@ -166,11 +166,23 @@ def test_each_call_drops_anew(check, rng):
 def test_dropout_with_any_axes(check, shape):
     """Whatever the leading axes, each entry of y is dropped by itself."""
     add_norm = plain(check.module(40, dropout=0.5), 40)
-    got = in_training(check, add_norm, torch.zeros(shape), torch.ones(shape)).reshape(-1, 40)
+    x = torch.linspace(0.0, 0.2, 40, dtype=torch.float64).expand(shape)
+    got = in_training(check, add_norm, x, torch.ones(shape, dtype=torch.float64)).reshape(-1, 40)
+    distinct = [len(row.unique()) for row in got]
+    check.that(min(distinct) == 40, "entries of x did not arrive whole")
     high = got > got.mean(-1, keepdim=True)
     check.that(bool((high.any(-1) & ~high.all(-1)).all()), "in training nothing was dropped before the norm")
     alike = [bool((high[row] == high[other]).all()) for row in range(len(high)) for other in range(row)]
     check.that(not any(alike), "two tokens lose the same entries")
+
+
+@pytest.mark.derive
+def test_dropout_of_the_same_object(check, rng):
+    """Where x and y are one tensor, what is dropped of y is still there of x."""
+    add_norm = plain(check.module(40, dropout=0.5), 40)
+    x = 1.0 + 0.01 * rng.permutation(40).double()
+    distinct = len(in_training(check, add_norm, x, x).unique())
+    check.that(distinct == 40, "entries of x did not arrive whole")
 
 
 @pytest.mark.derive

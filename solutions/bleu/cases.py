@@ -185,9 +185,13 @@ def test_any_ids(check):
     check([5, 1007, 2], [2**32 + 5, 7, 2], 1)
     check([-1, 3, -100, 4], [-1, 3, 5, 4], 2)
     check([1, "2", 3], ["1", 2, 3], 1)
+    check(["1"], [1], 1)
+    check([1], ["1"], 2)
 
 
 def test_long_sequences(check):
     """Three hundred tokens, one and the same or all different, with a fault at the end."""
     check([4] * 300, [4] * 299 + [5], 2)
     check([*range(299), 7], [*range(300)], 2)
+    check([4], [4] * 30, 1)
+    check([*range(5), 9, *range(5)], [*range(5), 8, *range(5)], 6)

@@ -153,6 +153,7 @@ def test_another_memory(check, rng):
     _, cache = block(x, rng.normal(2, 4, 6))
     block(rng.normal(2, 1, 6), rng.normal(2, 5, 6), cache)
     block(rng.normal(2, 1, 6), rng.normal(2, 4, 6), cache)
+    block(rng.normal(2, 1, 6), rng.normal(2, 4, 6), cache)
     block(rng.normal(3, 2, 6), rng.normal(3, 4, 6))
 
 

@@ -229,7 +229,7 @@ def test_positions_beyond_256(check, rng):
 def test_faint_keys_with_loud_values(check, rng):
     """A weight of 1e-100 is a weight: its value may be as large."""
     model = check.module(vocab_size=3, d_model=4, n_heads=1, n_layers=1, max_len=5)
-    faint, usual, other = (torch.tensor(row) for row in ([-1.0, 0, 0, 1.0], [1.0, -1.0, 0, 0], [1.0, 0, -1.0, 0]))
+    faint, usual, other = (torch.tensor(row) for row in ([-1.0, 0, 0, 1.0], [1.0, -1.0, 0, 0], [3.0, -3.0, 0, 0]))
     model.set(token_embedding__weight=torch.stack([usual, faint, other]))
     model.set(position_embedding__weight=torch.zeros(5, 4))
     nothing, one = torch.zeros(4, 4, dtype=torch.float64), torch.ones(4, dtype=torch.float64)

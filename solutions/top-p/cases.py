@@ -212,3 +212,4 @@ def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     for rows in ((300,), (9, 2), (9, 1, 1), (1, 2, 2), (6, 6, 6)):
         check(shuffled(rng, LADDER, *rows), 0.72)
+    check(3e4 + rng.normal(3), 0.9)
