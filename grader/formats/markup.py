@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from html import escape
 from typing import Final
@@ -39,6 +40,7 @@ body.kata {{ margin: 0; }}
 .kata .error, .kata .warn {{ color: var(--warn); }}
 .kata .dim {{ color: var(--dim); }}
 .kata .where {{ color: var(--code); font-family: {MONO}; }}
+.kata code, .kata .call {{ font: .9em/1.45 {MONO}; }}
 .kata .push {{ font-weight: 600; }}
 .kata ul.families {{ display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; margin: 0; padding: 0; list-style: none; }}
 .kata section {{ background: var(--card); border: 1px solid var(--edge); border-radius: .4rem; padding: .8rem;
@@ -93,7 +95,9 @@ def heading(mark: str, sentence: str, style: str, level: int = 1) -> str:
 def paragraph(sentence: str, style: str = "") -> str:
     """Return a paragraph, nothing for an empty one."""
     kind = f' class="{style}"' if style else ""
-    return f"<p{kind}>{text(sentence)}</p>" if sentence.strip() else ""
+    # Escaped first: what stands between the backticks is text all the same.
+    said = re.sub(r"`([^`\n]+)`", r"<code>\1</code>", text(sentence))
+    return f"<p{kind}>{said}</p>" if sentence.strip() else ""
 
 
 def block(code: str) -> str:

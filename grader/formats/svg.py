@@ -48,8 +48,11 @@ def share(number: float | str, low: float, high: float) -> float:
     return 0.0 if isinstance(number, str) or high == low else (number - low) / (high - low)
 
 
-def svg(drawn: list[Drawn], title: str) -> str:
-    """Return all maps as one picture: dark is large, what is no number is written, light and dark pages work."""
+def svg(drawn: list[Drawn], title: str, *, styled: bool = True) -> str:
+    """Return all maps as one picture: dark is large, what is no number is written, light and dark pages work.
+
+    ``styled``: with a style of its own, for a file; a page may have one for it.
+    """
     parts: list[str] = []
     y, width = 2 * LINE, 0
     for one in drawn:
@@ -61,7 +64,8 @@ def svg(drawn: list[Drawn], title: str) -> str:
     size = f'width="{width}" height="{y}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y}" {size} role="img">'
     back = f'<rect class="back" {size}/>'
-    return "\n".join([head, f"<title>{escape(title)}</title>", STYLE, back, *parts, "</svg>\n"])
+    style = [STYLE] if styled else []
+    return "\n".join([head, f"<title>{escape(title)}</title>", *style, back, *parts, "</svg>\n"])
 
 
 def _svg_map(drawn: Drawn, numbers: Numbers, y: int) -> Iterator[str]:
@@ -75,7 +79,7 @@ def _svg_map(drawn: Drawn, numbers: Numbers, y: int) -> Iterator[str]:
         for column, one in enumerate(line):
             left = MARGIN + SIDE * column
             dark = share(one, low, high)
-            exact = one if isinstance(one, str) else f"{one:.4g}"
+            exact = escape(one) if isinstance(one, str) else f"{one:.4g}"
             yield (
                 f'<rect class="cell" x="{left}" y="{top}" width="{SIDE}" height="{SIDE}" '
                 f'fill-opacity="{dark:.2f}"><title>{exact}</title></rect>'

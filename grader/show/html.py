@@ -83,7 +83,7 @@ def _cause(cause: dict[str, Any], cases: dict[str, Case], facts: list[str], leve
         paragraph(f"→ {cause['push']}" if cause["push"] else "", "push"),
         paragraph(evidence["steps"]),
         paragraph(causes.where_seen(cause, case), "dim"),
-        paragraph(evidence["call"], "dim"),
+        paragraph(evidence["call"], "dim call"),
         paragraph(evidence["message"]),
         _picture(evidence.get("picture")),
         paragraph(case.get("only", "")),

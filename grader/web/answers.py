@@ -66,7 +66,7 @@ class Answer:
             self._worker = Worker(graded, lambda news: post(lambda _app: self._hear(news), self._lang), stays=True)
             if self.digest:
                 self._worker.prepare(target.kata, app.lang)
-        self._watcher = FileWatcher(self._path, lambda state: post(lambda _app: self._see(state), self._lang))
+        self._watcher = FileWatcher(self._path, lambda state: post(lambda _app: self._look(state), self._lang))
 
     def close(self) -> None:
         """Stop looking and grading."""
@@ -135,6 +135,12 @@ class Answer:
             return Unreadable(error)
         return Saved(source, digest(source.encode()))
 
+    def _look(self, state: FileState) -> None:
+        """Look what there is: what was seen may be older than what this program has just written."""
+        if isinstance(state, WatchFailed):
+            raise state.error
+        self._see(self._now())
+
     def _see(self, state: FileState | None) -> None:
         if isinstance(state, Saved) and self._text == state.source:
             return
@@ -156,8 +162,6 @@ class Answer:
             self._text = state.source
         elif isinstance(state, Unreadable):
             self._note = state.error.in_one_line()
-        elif isinstance(state, WatchFailed):
-            raise state.error
 
     def _grade(self, *, asked: bool) -> None:
         """Grade the file; where nobody ``asked``, only if that brings something new."""

@@ -11,12 +11,14 @@ from grader import catalog
 from grader.catalog import TRACKS, Kata
 from grader.cli import course, review
 from grader.cli.base import App
+from grader.cli.drawing import can_draw, drawn_by
 from grader.cli.files import beginnings
-from grader.cli.guard import minutes_left, refuse, running
+from grader.cli.guard import refuse, running
 from grader.cli.hints import solution_of, take_hint
 from grader.cli.practice import standing
 from grader.cli.talk import AT_ONCE, last_rating, store_rating
 from grader.errors import UsageError
+from grader.formats.svg import svg
 from grader.history import History, Summary
 from grader.language import _
 from grader.practice.agenda import due
@@ -76,7 +78,7 @@ def listed(visit: Visit) -> Document:
         "next": then.id if then else None,
         "due": [{"id": one.id, "when": since(found.today, one.day)} for one in due(found.cards, found.now)],
         "questions": len(asked),
-        "mock": minutes_left(mock) if mock else None,
+        "mock": mock.left(found.now).total_seconds() if mock else None,
         "workspace": shown(app.any_workspace.folder),
     }
 
@@ -108,6 +110,7 @@ def opened(visit: Visit) -> Document:
         "brief": html(kata.brief(app.lang)),
         "missing": catalog.open_needs(kata, passed),
         "passed": kata.id in passed,
+        "draws": not target.kind and not target.debug and can_draw(kata),
         "round": app.ask(own, "", ""),
         "state": answer.speak(app.lang),
     }
@@ -168,6 +171,16 @@ def solution(visit: Visit) -> Document:
         text = "\n\n".join(f"## {one['title']}\n\n{one['explain']}" for one in found)
         return {"html": html(text), "code": planted.sound}
     return {"html": "", "code": solution_of(app, target, give_up=visit.asked.flag("give_up"))}
+
+
+def picture(visit: Visit) -> Document:
+    """Draw what the answer computes of a small example, and the model answer once the kata is passed."""
+    drawn = drawn_by(visit.app, visit.asked.target())
+    title = visit.asked.kata().title[visit.app.lang]
+    parts = [(_("yours"), drawn["yours"]), (_("model answer"), drawn["model"])]
+    found = [{"title": name, "svg": svg(maps, f"{title}: {name}", styled=False)} for name, maps in parts if maps]
+    said = _("Your answer draws nothing: {failure}").format(failure=drawn["failure"]) if drawn["failure"] else ""
+    return {"said": said, "pictures": found}
 
 
 def talk(visit: Visit) -> Document:
@@ -263,6 +276,7 @@ ACTIONS: Final[dict[str, Action]] = {
     "save": saved,
     "hint": hint,
     "solution": solution,
+    "picture": picture,
     "talk": talk,
     "rate-question": rated_question,
     "rate": rated,

@@ -60,6 +60,11 @@ WORDS: Final = {
     "task": marked("Task"),
     "hints": marked("Hints"),
     "talk": marked("Talk"),
+    "picture": marked("Picture"),
+    "about_picture": marked(
+        "What the saved file computes of a small example; once you have passed, the model answer too."
+    ),
+    "draw": marked("Draw it"),
     "history": marked("History"),
     "solution": marked("Solution"),
     "rules": marked("What holds in every kata"),

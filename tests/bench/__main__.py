@@ -12,18 +12,18 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import commands, evaluation, gradings, layers, many, probes, saves
+from tests.bench import commands, evaluation, gradings, layers, many, page, probes, saves
 from tests.bench.table import measure, table_of
 
-SECTIONS = ("commands", "saves", "gradings", "probes", "many", "layers", "memory", "eval")
-NOT_UNASKED = ("layers", "memory", "eval")
+SECTIONS = ("commands", "saves", "gradings", "probes", "many", "layers", "memory", "eval", "web")
+NOT_UNASKED = ("layers", "memory", "eval", "web")
 
 
 def asked() -> argparse.Namespace:
     """Return what is to be measured, and how often."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument(
-        "sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; all but the last three"
+        "sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; all but the last four"
     )
     parser.add_argument("--repetitions", type=int, default=20, help="how often everything is timed (default: 20)")
     parser.add_argument("--samples", type=int, default=2000, help="how many samples `eval` grades (default: 2000)")
@@ -56,6 +56,8 @@ def main() -> None:
             screen.print(many.table(folder / "many"))
         if "layers" in chosen:
             screen.print(layers.table(options.repetitions, screen))
+        if "web" in chosen:
+            screen.print(page.table(folder / "web", options.repetitions, screen))
         if "eval" in chosen:
             screen.print(evaluation.table(folder / "eval", options.samples))
         if "memory" in chosen:

@@ -18,7 +18,7 @@ from tests.formats.made import BROKEN, CAUSE, EVERY, FAILED, NASTY, NASTY_ONE, P
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 ALLOWED = {"html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "p", "ul", "li", "span", "section"}
 ALLOWED |= {"pre", "details", "summary", "mark"}
-ALLOWED |= {"div", "table", "caption", "tbody", "tr", "td", "strong"}
+ALLOWED |= {"div", "table", "caption", "tbody", "tr", "td", "strong", "code"}
 NASTY_SOURCE = f"import torch\n# </pre><script>alert(1)</script> {NASTY}\n"
 
 
@@ -168,6 +168,12 @@ def test_the_picture_of_the_terminal_stands_on_the_page() -> None:
     assert text.count('<td class="shade5">1.0</td>') == 2
     assert '<td class="shade2 off"><strong>.40</strong></td>' in text
     assert text.count("<td>·</td>") == 1
+
+
+def test_names_in_sentences_are_code_and_nothing_else() -> None:
+    """What stands between backticks is escaped like all the rest."""
+    found = page(FAILED | {"causes": [CAUSE | {"explain": "see `a < b` and `<img src=x>` or ` alone"}]})
+    assert "see <code>a &lt; b</code> and <code>&lt;img src=x&gt;</code> or ` alone" in found
 
 
 def test_a_page_within_a_page_has_its_headings_below() -> None:

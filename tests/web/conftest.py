@@ -13,7 +13,8 @@ import pytest
 from grader import language
 from grader.watch import worker
 from grader.web.guard import Keys
-from grader.web.serve import Service, listening
+from grader.web.serve import link, listening
+from grader.web.service import Service
 from tests.cli.conftest import Tool, driver, tool
 
 assert driver, tool
@@ -44,9 +45,14 @@ class Web:
         self._listener.close()
 
     @property
+    def host(self) -> str:
+        """Its one name."""
+        return f"127.0.0.1:{self.port}"
+
+    @property
     def link(self) -> str:
         """The page."""
-        return self.service.link(f"key={self.keys.key}")
+        return link(self._listener, f"key={self.keys.key}", "en")
 
     def request(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, dict[str, str], bytes]:
         """Ask anything; a header of None is left out."""
@@ -63,7 +69,7 @@ class Web:
 
     def headers(self, body: bytes, **others: str | None) -> dict[str, str]:
         """Return the headers that the page sends, some of them others; None leaves one out."""
-        own = {"Host": self.service.host, "Origin": f"http://{self.service.host}", "Content_Type": "application/json"}
+        own = {"Host": self.host, "Origin": f"http://{self.host}", "Content_Type": "application/json"}
         own |= {"Content_Length": str(len(body)), "X_Kata_Key": self.keys.key}
         return {name: value for name, value in (own | others).items() if value is not None}
 

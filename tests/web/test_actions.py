@@ -251,7 +251,7 @@ def test_every_word_of_the_page_is_there(web: Web) -> None:
     words = set(web.ask("words")) - {"notes", "phrases"}
     folder = web.service.site.files
     scripts = "".join(text.decode() for name, text in folder.items() if name.endswith(".js") and name != "editor.js")
-    used = set(re.findall(r"\bwords\.(\w+)", scripts)) | {"task", "hints", "talk", "history", "solution"}
+    used = set(re.findall(r"\bwords\.(\w+)", scripts)) | {"task", "hints", "talk", "picture", "history", "solution"}
     assert used - {"phrases"} == words
 
 

@@ -42,7 +42,7 @@ def test_what_is_open_is_the_same_for_everybody(web: Web, routes) -> None:
     web.tool.answer("# mine alone\n")
     assert {path for method, path in routes if method == "GET"} == web.service.site.open_paths
     for path in web.service.site.open_paths:
-        status, headers, body = web.request("GET", path, Host=web.service.host)
+        status, headers, body = web.request("GET", path, Host=web.host)
         assert status == 200
         assert b"mine alone" not in body
         assert web.keys.key.encode() not in body
@@ -87,7 +87,7 @@ def test_another_name_is_refused_everywhere(web: Web, routes, host) -> None:
 
 def test_no_name_and_two_names_are_refused(web: Web) -> None:
     """A request says one name."""
-    for head in ("", f"Host: {web.service.host}\r\nHost: evil.example\r\n"):
+    for head in ("", f"Host: {web.host}\r\nHost: evil.example\r\n"):
         with socket.create_connection(("127.0.0.1", web.port), timeout=10) as connection:
             connection.sendall(f"GET / HTTP/1.1\r\n{head}Connection: close\r\n\r\n".encode())
             assert re.match(rb"HTTP/1.1 (400|403) ", connection.recv(100))
@@ -170,7 +170,7 @@ def test_every_other_way_of_asking_is_refused(web: Web, method, path) -> None:
 )
 def test_there_is_no_other_file(web: Web, path) -> None:
     """Files are served by their names out of a table."""
-    assert web.request("GET", path, Host=web.service.host)[0] in {404, 405}
+    assert web.request("GET", path, Host=web.host)[0] in {404, 405}
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_every_reply_has_its_headers(web: Web, routes) -> None:
     """Refusals and files, too: nothing is framed, stored, sniffed or taken from elsewhere; a nonce is new each time."""
     nonces = set()
     for method, path in [*routes, ("GET", "/nowhere")]:
-        _status, headers, _body = web.request(method, path, Host=web.service.host)
+        _status, headers, _body = web.request(method, path, Host=web.host)
         assert {name: headers[name] for name in HEADERS} == HEADERS
         policy = headers["content-security-policy"]
         assert policy.startswith("default-src 'self'; style-src 'self' 'nonce-")
@@ -237,7 +237,7 @@ def test_every_reply_has_its_headers(web: Web, routes) -> None:
 
 def test_the_page_has_the_nonce_of_its_reply(web: Web) -> None:
     """So that the editor's styles, and no others, are taken."""
-    _status, headers, body = web.request("GET", "/", Host=web.service.host)
+    _status, headers, body = web.request("GET", "/", Host=web.host)
     nonce = re.search(r"nonce-([\w-]+)", headers["content-security-policy"])[1]
     assert f'<meta name="nonce" content="{nonce}">'.encode() in body
     assert b"NONCE" not in body

@@ -67,8 +67,8 @@ export class Answer {
       this.begin, this.conflict, this.note, this.place,
       h("p", { class: "dim keys" }, words.keys), this.progress, this.after, this.verdict);
     const kind = { review: words.review, debug: words.debug, mock: words.mock }[this.name.kind];
-    const facts = [kind, `${opened.minutes} ${words.min}`, opened.round].filter(Boolean).join(" · ");
-    this.facts = h("p", { class: "dim" }, h("code", {}, opened.name), ` · ${facts}`);
+    this.factsWith = (round) => ` · ${[kind, `${opened.minutes} ${words.min}`, round].filter(Boolean).join(" · ")}`;
+    this.facts = h("p", { class: "dim" }, h("code", {}, opened.name), this.factsWith(this.mock ? null : opened.round));
     show(main,
       h("div", { class: "head" }, h("h1", {}, opened.title), this.facts),
       opened.missing.length && !this.mock ? h("p", { class: "dim missing" }, said(words.missing, { katas: opened.missing.join(", ") })) : null,
@@ -266,6 +266,7 @@ export class Answer {
     this.progress.hidden = !state.checking;
     if (state.checking) {
       this.stale();
+      this.facts.lastChild.data = this.factsWith(null); // what the round took is another thing now
       this.progress.textContent = state.total
         ? said(words.progress, { done: state.done, total: state.total }) + (state.failed ? said(words.failing, { failed: state.failed }) : "")
         : words.checking;
@@ -300,7 +301,6 @@ export class Answer {
   /** After a pass: what the round took, its rating, what comes next. */
   offerRating(verdict) {
     this.shown.took = verdict.took;
-    if (verdict.took) this.facts.lastChild.data = ` · ${this.opened.minutes} ${this.words.min}`;
     if (!verdict.took) { show(this.after); return; }
     const { words, name } = this;
     const told = h("p", { role: "status" });

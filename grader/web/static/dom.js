@@ -16,7 +16,7 @@ export function h(tag, attributes = {}, ...children) {
 export function filled(element, html) {
   element.innerHTML = html;
   for (const wide of element.querySelectorAll("table:not(.numbers)")) {
-    const frame = h("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "…" });
+    const frame = h("div", { class: "wide", tabindex: "0" });
     wide.replaceWith(frame);
     frame.append(wide);
   }

@@ -13,7 +13,7 @@ class Page {
     this.words = words;
     this.open = null;
     this.mockAt = null;
-    this.clock = h("span", { class: "clock", role: "timer" });
+    this.clock = h("a", { class: "clock", href: "#/mock", hidden: true });
     this.lost = h("p", { class: "lost", role: "alert", hidden: true }, words.lost);
     this.live = h("p", { class: "unseen", role: "status", "aria-live": "polite" });
     this.count = h("span", { class: "dim count" });
@@ -71,6 +71,7 @@ class Page {
     const { words } = this;
     const found = await api.ask("course");
     this.listed = found;
+    this.timed(found.mock);
     this.count.textContent = said(words.passed_of, { passed: found.passed, total: found.total });
     const link = (path, ...inner) => h("a", { href: `#/${path}`, onclick: () => this.unfold(false) }, ...inner);
     const due = found.due.map((one) => h("li", {}, link(`${one.id}/review`, one.id, h("span", { class: "dim" }, ` ${one.when}`))));
@@ -80,7 +81,7 @@ class Page {
       h("ul", {},
         found.next ? h("li", {}, link(found.next, said(words.next, { kata: found.next }))) : null,
         h("li", {}, link("talk", words.talk, found.questions ? h("span", { class: "badge" }, String(found.questions)) : null)),
-        h("li", {}, link("mock", words.mock, found.mock ? h("span", { class: "badge" }, found.mock) : null))));
+        h("li", {}, link("mock", words.mock))));
     const tracks = found.tracks.map((track) => h("section", {},
       h("h2", {}, track.title),
       h("ul", {}, track.katas.map((kata) => h("li", {}, this.entry(kata, link))))));
@@ -152,7 +153,8 @@ class Page {
   }
 
   tick() {
-    if (this.mockAt === null) { this.clock.textContent = ""; return; }
+    this.clock.hidden = this.mockAt === null;
+    if (this.mockAt === null) return;
     const left = Math.floor(this.mockAt - Date.now() / 1000);
     const clock = `${Math.floor(Math.abs(left) / 60)}:${String(Math.abs(left) % 60).padStart(2, "0")}`;
     this.clock.textContent = said(left >= 0 ? this.words.left : this.words.overtime, { clock });

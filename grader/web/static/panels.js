@@ -8,7 +8,8 @@ export class Panels {
   constructor(answer) {
     this.answer = answer;
     this.words = answer.words;
-    const names = answer.mock ? ["task"] : ["task", "hints", "talk", "history", "solution"];
+    const all = ["task", "hints", "talk", "picture", "history", "solution"];
+    const names = answer.mock ? ["task"] : all.filter((name) => name !== "picture" || answer.opened.draws);
     this.tabs = new Map(names.map((name) => [name, h("button", {
       role: "tab", id: `tab-${name}`, "aria-controls": "panel", "aria-selected": "false", tabindex: "-1",
       onclick: () => this.open(name), onkeydown: (event) => this.move(event, names),
@@ -85,6 +86,21 @@ export class Panels {
   async talk() {
     const talk = new Talk(this.answer.page, this.panel, this.answer.name.kata);
     await talk.begin();
+  }
+
+  async picture() {
+    const { words, answer } = this;
+    const place = h("div", { class: "drawings", role: "status" });
+    const draw = async () => {
+      try {
+        const found = await api.ask("picture", answer.name);
+        show(place, found.said ? h("p", {}, found.said) : null,
+          found.pictures.map((one) => [h("h2", {}, one.title), filled(h("div", { class: "wide", tabindex: "0" }), one.svg)]));
+      } catch (error) {
+        show(place, h("p", { class: "failed" }, `${error.message} ${error.hint ?? ""}`));
+      }
+    };
+    show(this.panel, h("p", {}, words.about_picture), h("button", { onclick: draw }, words.draw), place);
   }
 
   async history() {
