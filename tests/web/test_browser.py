@@ -357,6 +357,10 @@ def test_a_real_grading_and_a_server_that_is_killed(window: Any, real: Any) -> N
         tab.write("def double(x):\n    return x + 1\n")
         tab.grade()
         assert "✗" in tab.page.inner_text(".verdict h2")
+        tab.page.click("role=tab[name='Picture']")
+        tab.page.click("text=Draw it")
+        tab.page.wait_for_selector(".drawings svg rect.cell")
+        assert tab.violations() == []
         servers = json.loads(real("server", "status", "--json", environment=environment).stdout)["servers"]
         for server in servers:
             os.kill(server["pid"], signal.SIGKILL)
