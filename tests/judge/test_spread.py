@@ -135,6 +135,17 @@ def test_a_table_that_is_float32_by_contract(measured: Grading) -> None:
         assert torch.equal(call.want, call.trees["args"][0] + build.trees["state"]["bias"] + table)
 
 
+def test_numbers_of_a_case_have_the_digits_of_the_run(measured: Grading) -> None:
+    """Also where an author wrote them as float32."""
+
+    def by_hand(check: Any, rng: Any) -> None:
+        check["weights"](torch.tensor([[0.3, 1.7]]))
+
+    moves = recorded(measured, by_hand).exchanges[0].moves
+    assert moves is not None
+    assert moves.results < 1e-14
+
+
 def test_what_an_object_kept_moves_as_well(measured: Grading) -> None:
     """The earlier calls are made once more, whoever has asked about them."""
 

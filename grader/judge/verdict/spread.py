@@ -77,8 +77,11 @@ class _Nudged(Twin):
         return header | {"handle": handle, "draw": self._draw}
 
     def given(self, exchange: Exchange) -> dict[str, Tree]:
-        """Return the trees that it gets; what has fewer digits than the run is off by the last one that it has."""
+        """Return the trees that it gets, off by a last digit: that of the run, or of what it was handed back."""
         rounding = Rounding(self._draw, self.dtype)
+
+        def written(tensor: torch.Tensor) -> torch.Tensor:
+            return tensor.to(self.dtype) if tensor.is_floating_point() else tensor
 
         def nudged(tensor: torch.Tensor) -> torch.Tensor:
             if not tensor.is_floating_point():
@@ -88,7 +91,7 @@ class _Nudged(Twin):
             rounding.shake(result)
             return torch.where(result.isfinite(), result, tensor)
 
-        trees = {key: changed(want(tree), nudged) for key, tree in exchange.trees.items()}
+        trees = {key: changed(want(changed(tree, written)), nudged) for key, tree in exchange.trees.items()}
         return {key: cast(tree, torch.float64, copy=True) for key, tree in trees.items()}
 
 
