@@ -117,6 +117,82 @@ class MultiHeadAttention(nn.Module):
 """
 
 
+MINIMAL_GPT = """
+import math
+import torch
+import torch.nn as nn
+from torch.nn import functional as F
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads, dropout=0.0, bias=True):
+        super().__init__()
+        assert d_model % n_heads == 0
+        self.W_k = nn.Linear(d_model, d_model, bias=bias)
+        self.W_q = nn.Linear(d_model, d_model, bias=bias)
+        self.W_v = nn.Linear(d_model, d_model, bias=bias)
+        self.attn_drop = nn.Dropout(dropout)
+        self.W_o = nn.Linear(d_model, d_model, bias=bias)
+        self.n_head = n_heads
+
+    def forward(self, q, k, v, mask=None):
+        B, T, C = q.size()
+        S = k.size(1)
+        k = self.W_k(k).view(B, S, self.n_head, C // self.n_head).transpose(1, 2)
+        q = self.W_q(q).view(B, T, self.n_head, C // self.n_head).transpose(1, 2)
+        v = self.W_v(v).view(B, S, self.n_head, C // self.n_head).transpose(1, 2)
+        att = (q @ k.transpose(-2, -1)) * (1.0 / math.sqrt(k.size(-1)))
+        if mask is not None:
+            att = att.masked_fill(mask == 0, float("-inf"))
+        att = F.softmax(att, dim=-1)
+        att = self.attn_drop(att)
+        y = att @ v
+        y = y.transpose(1, 2).contiguous().view(B, T, C)
+        return self.W_o(y), att
+"""
+
+DIVE_ADDITIVE = """
+import torch
+from torch import nn
+
+def sequence_mask(X, mask, value=0):
+    X = X.clone()
+    X[~mask.expand_as(X)] = value
+    return X
+
+class AdditiveAttention(nn.Module):
+    def __init__(self, query_size, key_size, num_hiddens, dropout=0.0):
+        super().__init__()
+        self.W_k = nn.Linear(key_size, num_hiddens, bias=False)
+        self.W_q = nn.Linear(query_size, num_hiddens, bias=False)
+        self.w_v = nn.Linear(num_hiddens, 1, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, queries, keys, values, mask=None):
+        queries, keys = self.W_q(queries), self.W_k(keys)
+        features = queries.unsqueeze(2) + keys.unsqueeze(1)
+        features = torch.tanh(features)
+        scores = self.w_v(features).squeeze(-1)
+        if mask is not None:
+            scores = sequence_mask(scores, mask, value=-1e6)
+        self.attention_weights = nn.functional.softmax(scores, dim=-1)
+        return torch.bmm(self.dropout(self.attention_weights), values)
+"""
+
+HIDES_WHERE_TRUE = """
+import torch
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    matmul_qk = torch.einsum("...nd,...md->...nm", q, k)
+    dk = float(k.shape[-1])
+    scaled_attention_logits = matmul_qk / dk**0.5
+    if mask is not None:
+        scaled_attention_logits = scaled_attention_logits + mask * -1e9
+    attention_weights = torch.softmax(scaled_attention_logits, -1)
+    output = torch.einsum("...nm,...md->...nd", attention_weights, v)
+    return output, attention_weights
+"""
+
+
 class Told(NamedTuple):
     """What a person expects to be told: a mistake by its id, or a line by a text in it."""
 
@@ -141,6 +217,9 @@ EXPECTED = {
     "afterwards": Told(
         "mha", AFTERWARDS, ("mask-after-softmax", "assert-for-arguments"), ("torch.softmax(scores, dim=-1)",)
     ),
+    "minimal_gpt": Told("mha", MINIMAL_GPT, ("assert-for-arguments",), ("mask == 0", "assert")),
+    "dive_additive": Told("additive-attention", DIVE_ADDITIVE, (), ("return torch.bmm",)),
+    "hides_where_true": Told("sdpa", HIDES_WHERE_TRUE, ("mask-inverted",), ("mask * -1e9",)),
 }
 
 
@@ -156,3 +235,64 @@ def test_what_a_person_expects(session: Session, name: str) -> None:
     lines = {line for cause in causes for line in cause["lines"]}
     for text in told.lines:
         assert any(text in line for number, line in enumerate(source.splitlines(), 1) if number in lines), text
+
+
+FLOAT_SOFTMAX = """
+import math
+import torch
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, float("-inf"))
+    weights = torch.softmax(scores.float(), dim=-1)
+    if mask is not None:
+        weights = weights.masked_fill(~mask, 0.0)
+    return weights.to(v.dtype) @ v, weights
+"""
+
+BARE_EXPONENTIALS = """
+import math
+import torch
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    weights = torch.exp(scores)
+    if mask is not None:
+        weights = weights * mask
+    weights = weights / weights.sum(-1, keepdim=True).clamp(min=1e-30)
+    return weights @ v, weights
+"""
+
+MEAN_FOR_NOTHING = """
+import math
+import torch
+
+def scaled_dot_product_attention(q, k, v, mask=None):
+    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -3.4e38)
+    weights = torch.softmax(scores, dim=-1)
+    return weights @ v, weights
+"""
+
+NAMED_FALSELY = {
+    "float_softmax": (FLOAT_SOFTMAX, ("scale-in-a-vector", "fill-1e4", "dead-rows-nan"), "scores.float()"),
+    "bare_exponentials": (BARE_EXPONENTIALS, ("fill-1e4", "fill-1e4-only", "scale-in-a-vector"), "torch.exp(scores)"),
+    "mean_for_nothing": (MEAN_FOR_NOTHING, ("dead-rows-nan", "nan-rows", "output-cleaned-only"), "-3.4e38"),
+}
+
+
+@pytest.mark.parametrize("name", NAMED_FALSELY)
+def test_what_is_not_true_is_not_said(session: Session, name: str) -> None:
+    """Mistakes that were named once for answers that do not make them."""
+    source, untrue, marked = NAMED_FALSELY[name]
+    source = source.lstrip("\n")
+    report = session.grade(Request("sdpa", source, "sdpa.py", seed=SEED), many=True)
+    causes = report["causes"]
+    assert not {cause["id"] for cause in causes} & set(untrue)
+    told = " ".join(f"{cause['title']} {cause['explain']}" for cause in causes)
+    shown = " ".join(cause["evidence"]["message"] for cause in causes)
+    assert "NaN" not in told or "NaN" in shown
+    lines = {line for cause in causes for line in cause["lines"]}
+    assert any(marked in line for number, line in enumerate(source.splitlines(), 1) if number in lines)

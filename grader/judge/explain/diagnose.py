@@ -48,6 +48,8 @@ LEAST_IN_PART: Final = 2
 """A mistake that shows by itself in one case only may be a coincidence."""
 MOST_UNEXPLAINED: Final = 1 / 3
 """Where more of the cases are left, what fits in the others may be a coincidence of sizes."""
+OF_SIZES: Final = frozenset(("value", "error"))
+"""Groups of failures in which that may be."""
 MOST_TOGETHER: Final = 3
 APART: Final = ("contract", "cost", "device", "grad", "dtype")
 """Families whose own cases say nothing about the numbers of others: what fails in them is named by itself."""
@@ -261,7 +263,10 @@ class _Search:
                 break
             found.append(_diagnosis(best, own[best.id]))
             left = [case for case in left if case not in own[best.id]]
-        if len(left) > MOST_UNEXPLAINED * len(written):
+        groups = {case.failure.group for case in written if case.failure is not None and case not in left}
+        if not groups & OF_SIZES:  # an input that is written into is that whatever else is wrong
+            written = [case for case in written if case.failure is not None and case.failure.group in groups]
+        if sum(case in left for case in written) > MOST_UNEXPLAINED * len(written):
             return []
         return found if len(found) == 1 else [replace(one, together=True) for one in found]
 

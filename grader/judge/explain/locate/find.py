@@ -74,8 +74,10 @@ def _by_numbers(
     assert check is not None
     assert case.failure is not None
     reference = of_reference(check, exchange)
-    answer = of_answer(check, exchange) if reference is not None else None
-    if reference is None or answer is None:
+    failed = case.failure.kind == "error"
+    watched = {"grad": True} if failed and exchange.header.get("grad") else {}  # it may raise there alone
+    answer = of_answer(check, exchange, watched) if reference is not None else None
+    if reference is None or answer is None or answer.raised != failed:
         return None
     alignment = Alignment(reference, answer, RELATIVE.get(dtype_name(check.variant.dtype), 0.0))
     if answer.raised:
