@@ -325,3 +325,21 @@ def test_work_that_is_done_twice_has_a_line(session: Session) -> None:
     )
     found = why(session, "kv-cache", source, case="cost")
     assert any(line_of(source, "            self.W_q(x)") in cause["lines"] for cause in found)
+
+
+@pytest.mark.parametrize(
+    ("kata", "old", "new", "marked"),
+    [
+        ("layer-norm", "torch.sqrt(variance + eps)", "(torch.sqrt(variance) + eps)", "(torch.sqrt(variance) + eps)"),
+        (
+            "self-attention",
+            "self.W_v = nn.Linear(d_model, d_v, bias=bias)",
+            "self.W_v = nn.Linear(d_model, d_v, bias=False)",
+            "self.W_v = nn.Linear",
+        ),
+    ],
+)
+def test_a_place_is_not_the_one_behind_it(session: Session, kata: str, old: str, new: str, marked: str) -> None:
+    """A step that is wrong by less than a step may be is none that is right; a layer that lacks a bias has its line."""
+    source = changed(kata, (old, new))
+    assert any(line_of(source, marked) in cause["lines"] for cause in why(session, kata, source))

@@ -79,15 +79,32 @@ def _by_numbers(
     answer = of_answer(check, exchange, watched) if reference is not None else None
     if reference is None or answer is None or answer.raised != failed:
         return None
-    alignment = Alignment(reference, answer, RELATIVE.get(dtype_name(check.variant.dtype), 0.0))
+    wrong = wrong_results(exchange.value, exchange.want, exchange)
+    alignment = Alignment(reference, answer, _slack(wrong, check.variant.dtype))
     if answer.raised:
         before = _of_statements(check, exchange, (alignment, reference, answer), statements, passing)
         found = before or alignment.raised(case.failure.line)
     else:
-        regions = [alignment.region(*leaf) for leaf in wrong_results(exchange.value, exchange.want, exchange)]
+        regions = [alignment.region(*leaf) for leaf in wrong]
         found = smallest([region for region in regions if region is not None and region.lines])
     found = found or _of_statements(check, exchange, (alignment, reference, answer), statements, passing)
     return told(case, found, statements)
+
+
+def _slack(wrong: list[tuple[torch.Tensor | None, torch.Tensor, str]], dtype: torch.dtype) -> float:
+    """Return how far steps may be apart that are right: less than a result that is wrong by a little."""
+    usual = RELATIVE.get(dtype_name(dtype), 0.0)
+    errors = [_error(mine, theirs) for mine, theirs, _name in wrong if mine is not None and mine.shape == theirs.shape]
+    least = min((error for error in errors if error), default=usual)
+    return min(usual, max(least / 4, EXACT * torch.finfo(dtype).eps)) if least < usual else usual
+
+
+def _error(mine: torch.Tensor, theirs: torch.Tensor) -> float:
+    """Return how far apart two results are, beside the largest number of the right one."""
+    if not theirs.is_floating_point() or not theirs.numel() or not bool(mine.isfinite().all()):
+        return 0.0
+    largest = float(theirs.double().nan_to_num(posinf=0.0, neginf=0.0).abs().max())
+    return float((mine.double() - theirs.double()).abs().nan_to_num().max()) / max(largest, 1e-30)
 
 
 def _by_fact(

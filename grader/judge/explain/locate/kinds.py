@@ -104,11 +104,12 @@ def parameters(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
     own = {name: tuple(shape) for name, shape in exchange.reply.get("parameters", ()) if type(shape) is list}
     state = {name: tuple(value.shape) for name, value in exchange.trees["state"].items()}
     wrong = [name for name, shape in state.items() if own.get(name, shape) != shape]
-    wrong += [name for name in own if name not in state]
+    wrong += [name for name in (*own, *state) if name not in state or name not in own]
     for name in wrong:
         line = statements.attribute(entry, name.partition(".")[0])
         if line:
-            return _told(case, (line,), _("It is made in {where}."))
+            began = statements.function(entry, "__init__") if statements.takes_default(entry, line) else 0
+            return _told(case, (line, began) if began else (line,), _("It is made in {where}."))
     line = statements.function(entry, "__init__")
     return _told(case, (line,) if line else (), _("The layers are made in `__init__`, which begins in {where}."))
 

@@ -21,6 +21,8 @@ LEAST_NUMBERS: Final = 6
 RELATIVE: Final = {"float32": 5e-5, "float64": 1e-6, "bfloat16": 4e-2, "float16": 8e-3}
 MOST_AXES: Final = 5
 MOST_PLACES: Final = 64
+MOST_COMPARED: Final = 20_000_000
+"""So many numbers are compared for one call; what comes after that is not found."""
 
 
 class Matcher:
@@ -35,11 +37,13 @@ class Matcher:
         self._given = {number for number, step in enumerate(reference.steps) if not step.line}
         self._floats = [(n, v) for n, v in self._steps if v.dtype == NUMBERS and many(v)]
         self._totals = {n: float(v.abs().sum()) for n, v in self._floats}
+        self._scales = {n: _scale(v) for n, v in self._floats}
         self._sorted: dict[int, torch.Tensor] = {n: v.flatten().sort().values for n, v in self._floats}
+        self._left = MOST_COMPARED
 
     def found(self, step: Step) -> tuple[Kind, int] | None:
         """Return the step of the reference with the same numbers, the latest of those arranged like it."""
-        if step.value is None:
+        if step.value is None or self._left <= 0:
             return None
         value, slack = plain(step.value), self._slack
         if step.is_source:
@@ -54,8 +58,10 @@ class Matcher:
         """Return the steps that have the same numbers as one of these, in whatever order, and these."""
         found = set(numbers)
         for number in numbers & self._sorted.keys():
-            mine = self._sorted[number]
-            found.update(other for other, theirs in self._sorted.items() if near(mine, theirs, 1e-6))
+            mine, total = self._sorted[number], self._totals[number]
+            room = 1e-6 * mine.numel() * self._scales[number]
+            near_ones = [n for n, other in self._totals.items() if abs(other - total) <= room]
+            found.update(other for other in near_ones if near(mine, self._sorted[other], 1e-6))
         return found
 
     def first_like(self, number: int) -> int:
@@ -92,22 +98,30 @@ class Matcher:
     def _arranged(self, step: Step, value: torch.Tensor, slack: float) -> tuple[Kind, int] | None:
         total = float(value.abs().sum())
         for number, theirs in reversed(self._floats):
-            if theirs.numel() != value.numel() or abs(total - self._totals[number]) > slack * theirs.numel() * _scale(
-                theirs
-            ):
+            if not self._may_be(number, theirs, value, total):
                 continue
             if arranged(value, theirs, slack, splits=not step.moves):
                 return "arranged", number
         return None
 
+    def _may_be(self, number: int, theirs: torch.Tensor, value: torch.Tensor, total: float) -> bool:
+        """Whether a step of the reference has so many numbers, and they come to the same."""
+        if theirs.numel() != value.numel() or self._left <= 0:
+            return False
+        if abs(total - self._totals[number]) > self._slack * theirs.numel() * self._scales[number]:
+            return False
+        self._left -= 4 * theirs.numel()
+        return True
+
     def _less(self, value: torch.Tensor, slack: float) -> tuple[Kind, int] | None:
-        ordered = value.flatten().sort().values
+        ordered, total = value.flatten().sort().values, float(value.abs().sum())
         for number, theirs in reversed(self._floats):
-            if theirs.numel() == value.numel() and near(ordered, self._sorted[number], slack):
+            if self._may_be(number, theirs, value, total) and near(ordered, self._sorted[number], slack):
                 return "shuffled", number
         for number, theirs in reversed(self._floats):
             if theirs.numel() <= value.numel() or not self._holds(number, ordered, slack):
                 continue
+            self._left -= 8 * theirs.numel()
             if any(arranged(value, part, slack, splits=True) for part in parts(theirs, value.numel())):
                 return "part", number
         return None
@@ -117,7 +131,7 @@ class Matcher:
         theirs = self._sorted[number]
         probes = ordered[[0, len(ordered) // 2, -1]].contiguous()
         at = torch.searchsorted(theirs, probes).clamp_(0, len(theirs) - 1)
-        room = slack * _scale(theirs)
+        room = slack * self._scales[number]
         return bool(
             ((theirs[at] - probes).abs() <= room).logical_or_((theirs[(at - 1).clamp_(0)] - probes).abs() <= room).all()
         )

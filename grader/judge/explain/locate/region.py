@@ -159,6 +159,11 @@ class Alignment:
         self, steps: set[int], met: set[int], missing: str, *, reordered: bool = False, times: float = 0.0
     ) -> Region | None:
         every = self._answer.steps
+        if all(every[number].moves for number in steps):  # which axes lie where began to matter before
+            moved = {number for number in met if every[number].moves and every[number].line}
+            behind = [self._answer.behind(read, self.anchors) for n in moved for read in every[n].reads]
+            steps = steps.union(moved, *(more for more, _others in behind))
+            met = (met - moved).union(*(others for _more, others in behind))
         lines = dict.fromkeys(every[number].line for number in sorted(steps) if every[number].line)
         values = [every[n].value for n in steps if every[n].is_source]
         is_open = any(value is not None and many(plain(value)) for value in values)

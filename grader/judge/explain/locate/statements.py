@@ -35,6 +35,23 @@ class Statements:
                 return node.lineno
         return 0
 
+    def takes_default(self, owner: str, line: int) -> bool:
+        """Whether the statement of a line reads an argument of the constructor that has a default."""
+        classes = [node for node in ast.walk(self._tree or ast.Module([], [])) if isinstance(node, ast.ClassDef)]
+        made = [n for c in classes if c.name == owner for n in c.body if isinstance(n, ast.FunctionDef)]
+        for function in made:
+            if function.name != "__init__":
+                continue
+            args = function.args
+            names = [arg.arg for arg in args.args[len(args.args) - len(args.defaults) :]] if args.defaults else []
+            names += [
+                a.arg for a, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is not None
+            ]
+            here = [n for n in ast.walk(function) if isinstance(n, ast.Name) and self.of(n.lineno) == line]
+            if any(name.id in names for name in here):
+                return True
+        return False
+
     def attribute(self, owner: str, name: str) -> int:
         """Return the line at which a class first gives itself an attribute; 0 where it does not by its name."""
         body = self._tree.body if self._tree is not None else []

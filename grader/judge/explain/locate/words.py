@@ -12,6 +12,8 @@ from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
 
 FEW: Final = 3
+MOST_LINES: Final = 15
+"""More statements than so many are no place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ def told(case: CaseOutcome, region: Region | None, statements: Statements) -> Lo
     if region is None:
         return None
     lines = tuple(dict.fromkeys(statements.of(line) for line in region.lines))
-    if not lines:
+    if not 0 < len(lines) <= MOST_LINES:
         return None
     return Located(
         case, lines, " ".join(part for part in (_sentence(region, lines, statements), _beside(region)) if part)
