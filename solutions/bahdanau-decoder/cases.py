@@ -385,6 +385,7 @@ def test_other_sizes(check, rng):
     decode(check.module(1200, 70, 80, 4), rng, (9, 3, 1200, 80, 4), steps=[2])
     decoder = check.module(7, 3, 4, 1)
     decode(decoder, rng, (1, 2, 7, 4, 1), steps=[300])
+    decode(decoder, rng, (1, 2, 7, 4, 1), steps=[4])
     decoder.method("attention_weights")
     decode(decoder, rng, (2, 3, 7, 4, 1), torch.tensor([1, 1]), steps=[2])
     decode(decoder, rng, (300, 2, 7, 4, 1), rng.integers(0, 3, 300), steps=[1])

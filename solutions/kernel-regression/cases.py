@@ -268,13 +268,6 @@ def test_faint_weights(check, rng):
     check["NWKernelRegression"]()(places(rng, 3) / 4, x_key, y_key)
 
 
-@pytest.mark.derive("device", "contract")
-def test_places_that_are_equally_far(check, rng):
-    """Keys 128 away on either side share the weight to all their digits."""
-    check["nadaraya_watson"](torch.tensor([0.0]), torch.tensor([128.0, -128.0, 128.0]), known(rng, 3))
-    check["NWKernelRegression"]()(torch.tensor([0.0]), torch.tensor([128.0, -128.0, 128.0]), known(rng, 3))
-
-
 @pytest.mark.precise
 @pytest.mark.derive
 def test_other_sizes(check, rng):

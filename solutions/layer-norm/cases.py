@@ -156,7 +156,7 @@ def test_a_new_module(check, rng):
 @pytest.mark.derive
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
-    for shape in ((9, 1, 1, 5), (1, 1, 3, 5), (9, 1, 5), (1, 300, 5), (3, 3, 3, 3), (2, 300), (2, 5)):
+    for shape in ((9, 1, 1, 5), (1, 1, 3, 5), (9, 1, 5), (1, 300, 5), (3, 3, 3, 3), (2, 300), (4, 2), (2, 5)):
         weight, bias = affine(rng, shape[-1])
         x = rng.normal(*shape)
         check["layer_norm"](x, weight, bias, 0.0)
