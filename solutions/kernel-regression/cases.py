@@ -285,8 +285,14 @@ def test_other_sizes(check, rng):
         x, y = places(rng, n), known(rng, n)
         check["leave_one_out"](x, y)
         regression.method("loss", x, y)
-    regression.method("loss", x, x)
+    regression.train().method("loss", x, y)
+    regression.eval().method("loss", x, y)
+    regression.method("loss", 3e4 + x, y)
+    regression.method("loss", x, x.clone())
     check["leave_one_out"](3e4 * x, 3e4 * y)
+    sliced = places(rng, 3, 10)[:, :5], known(rng, 3, 10)[:, 2:7]
+    regression(places(rng, 3), *sliced)
+    regression.set(w=rng.uniform(low=0.5)).method("loss", x, y)
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0])
@@ -295,3 +301,6 @@ def test_the_same_object(check, rng, scale):
     x = scale + places(rng, 5).abs()  # no mean is near 0, where half precision has nothing to hold on to
     check["nadaraya_watson"](x, x, x)
     check["NWKernelRegression"]()(x, x, x)
+    apart = 4.0 * scale * rng.permutation(6).double()  # errors of halves are nothing beside those of the last points
+    check["leave_one_out"](apart, apart)
+    check["NWKernelRegression"]().set(w=torch.tensor(1.0, dtype=torch.float64)).method("loss", apart, apart)

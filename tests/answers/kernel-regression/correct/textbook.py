@@ -28,4 +28,4 @@ class NWKernelRegression(nn.Module):
 
     def loss(self, x, y):
         keys, values = leave_one_out(x, y)
-        return nn.functional.mse_loss(self(x, keys, values), y)
+        return ((self(x, keys, values) - y) ** 2).mean()
