@@ -18,9 +18,9 @@ def steps(rng, count, *shapes, scale=1.0):
 
 def test_by_hand(check):
     """The example of the task, in numbers that can be followed on paper."""
-    gradients = [[torch.tensor([1.0, -2.0])], [torch.tensor([4.0, -2.0])]]
+    gradients = [[torch.tensor([1.0, -2.0])], [torch.tensor([4.0, -5.0])]]
     check["AdamW"].driven(
-        "optimise", [torch.tensor([1.0, -2.0])], gradients, lr=0.1, betas=(0.5, 0.5), weight_decay=0.5
+        "optimise", [torch.tensor([5.0, -7.0])], gradients, lr=0.1, betas=(0.5, 0.5), weight_decay=0.5
     )
 
 

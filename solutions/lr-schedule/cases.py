@@ -7,7 +7,7 @@ def test_by_hand(check):
     """The example of the task, in numbers that can be followed on paper."""
     for step in (0, 1, 4, 16):
         check["noam"](step, 4, 4)
-    for step in (0, 1, 2, 6, 10, 99):
+    for step in (0, 1, 2, 6, 10):
         check["cosine"](step, 1.0, 2, 10, 0.2)
 
 
