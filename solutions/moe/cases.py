@@ -318,7 +318,8 @@ def test_other_sizes(check, rng):
         (5, 9, 9, 9, 2, 2, 3),
         (5, 30, 3, 1, 2, 12),
         (6, 3, 1, 300, 4),
-        (3, 3, 3, 3, 3, 3),
+        (3, 3, 2, 3, 3, 3, 3),
+        (4, 3, 2, 1, 2, 3, 5),
     ):
         moe, x = built(check, rng, d_ff, n_experts, k, *shape)
         moe(x)
