@@ -74,6 +74,8 @@ class _Call:
             out = self.argument(index)
             if isinstance(out, torch.Tensor) and out.numel() == 0:
                 self.aliases[id(out)] = torch.empty(out.shape, dtype=out.dtype)
+            elif isinstance(out, torch.Tensor) and out.dim() == 0:  # some losses put all their terms there, then the sum
+                self.aliases[id(out)] = torch.empty(0, dtype=out.dtype)
 
     def _down(self, name: str, value: Any) -> Any:
         """Replace tensors on the device by their CPU aliases."""
@@ -111,7 +113,9 @@ class _Call:
                 if alias is None:
                     continue
                 moved = alias.data_ptr() != tensor.data_ptr()
-                if moved or alias.shape != tensor.shape or alias.stride() != tensor.stride():
+                if moved and index in self.signature.outs and alias.shape == tensor.shape:
+                    on_host(tensor).copy_(alias)  # it may be a part of another tensor
+                elif moved or alias.shape != tensor.shape or alias.stride() != tensor.stride():
                     with torch.no_grad():
                         tensor.data = on_device(alias)
 
