@@ -1,5 +1,5 @@
 # family: contract
-# mistake: calls-torch-nll-loss
+# mistake: none
 import torch
 import torch.nn.functional as F
 
