@@ -74,7 +74,9 @@ class _Call:
             out = self.argument(index)
             if isinstance(out, torch.Tensor) and out.numel() == 0:
                 self.aliases[id(out)] = torch.empty(out.shape, dtype=out.dtype)
-            elif isinstance(out, torch.Tensor) and out.dim() == 0:  # some losses put all their terms there, then the sum
+            elif (
+                isinstance(out, torch.Tensor) and out.dim() == 0
+            ):  # some losses put all their terms there, then the sum
                 self.aliases[id(out)] = torch.empty(0, dtype=out.dtype)
 
     def _down(self, name: str, value: Any) -> Any:
