@@ -23,9 +23,9 @@ smallest bug."""
 MEASURED: Final = frozenset((torch.float64,))
 """In these the table is far above what correct computations need: see :class:`grader.judge.verdict.spread.Spread`."""
 
-MULTIPLE: Final = 16.0
-"""A correct answer may be so many times as far away as the reference moves when all is rounded otherwise: four times
-the worst that was seen, and thirty times below the smallest loss of digits."""
+MULTIPLE: Final = 64.0
+"""A correct answer may be so many times as far away as the reference moves when all is rounded otherwise: three times
+the worst that was seen, and eight times below the smallest loss of digits."""
 
 ROUNDINGS: Final = 32.0
 """Where the reference hardly moves: so many last digits of the largest number."""

@@ -160,9 +160,9 @@ def test_digits_of_double_precision(check, rng):
     mla.set(
         W_q__weight=torch.cat([first, nothing]), W_dkv__weight=nothing, W_uk__weight=unit, W_uv__weight=unit[[1, 1]]
     )
-    latents = torch.stack([height + rng.permutation(5).double() / 3, rng.normal(5)], dim=-1)[None]
+    latents = torch.stack([height + rng.permutation(5).double() / 3, 2.0 + rng.uniform(5)], dim=-1)[None]
     mla.set(W_dkv__weight=torch.tensor([[height, 0.0], [0.0, 1.0]], dtype=torch.float64))
-    x = torch.tensor([[[1.0, 0.5]]], dtype=torch.float64)
+    x = torch.tensor([[[1.0, 2.5]]], dtype=torch.float64)
     result = mla(x, (latents, rng.normal(1, 5, 2)))
     fine = check.dtype != torch.float64 or keeps_digits(result[0])
     check.that(fine, "a float64 result is right to seven digits only: something went through float32")

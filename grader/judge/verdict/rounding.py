@@ -107,7 +107,9 @@ def _rounds(func: Any) -> str:
 
 
 def _keeps_digits(result: Any, args: Any) -> bool:
-    """Whether nothing is lost in a conversion."""
+    """Whether nothing is lost in a conversion; what becomes an integer is a decision, which nobody nudges."""
+    if not result.dtype.is_floating_point:
+        return True
     given = [arg.dtype for arg in args if isinstance(arg, torch.Tensor)]
     floats = [torch.finfo(dtype).eps for dtype in given if dtype.is_floating_point]
     return not floats or torch.finfo(result.dtype).eps <= min(floats)
