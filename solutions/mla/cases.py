@@ -7,6 +7,8 @@ from grader.kit.digits import keeps_digits
 
 # Gradients through a cache that was handed in are not graded: cases that hand one on have no `grad` variant.
 without_grad = pytest.mark.derive("dtype", "device", "contract")
+# Behind a cache of the answer's own, half precision has rounded more than once: a small output may lie too far off.
+chained = pytest.mark.derive("device", "contract")
 
 
 def feed(mla, x, sizes):
@@ -55,7 +57,7 @@ def test_sizes_that_agree(check, rng):
     mla(rng.normal(4, 4, 16))
 
 
-@without_grad
+@chained
 def test_tokens_in_chunks(check, rng):
     """Each chunk goes on where the last one stopped; tokens that come together do not see each other's future."""
     mla = check.module(8, 2, 5, 4)
@@ -63,13 +65,13 @@ def test_tokens_in_chunks(check, rng):
         feed(mla, rng.normal(2, 5, 8), sizes)
 
 
-@without_grad
+@chained
 def test_chunks_when_all_sizes_are_equal(check, rng):
     """B == H == n == T - n == d_head == d_latent."""
     feed(check.module(4, 2, 2, 2), rng.normal(2, 4, 4), [2, 2])
 
 
-@without_grad
+@chained
 def test_any_split_gives_the_full_pass(check, rng):
     """However tokens are cut into chunks, outputs and cache are those of a single call."""
     mla = check.module(12, 3, 5, 4)
@@ -97,7 +99,7 @@ def test_empty_cache(check, rng):
     mla(rng.normal(2, 3, 8), pair(rng, 2, 0, 5, 4))
 
 
-@without_grad
+@chained
 def test_two_continuations_of_one_prefix(check, rng):
     """Two beams grow from the same prefix in turns."""
     mla = check.module(8, 2, 5, 4)
@@ -160,15 +162,15 @@ def test_digits_of_double_precision(check, rng):
     mla.set(
         W_q__weight=torch.cat([first, nothing]), W_dkv__weight=nothing, W_uk__weight=unit, W_uv__weight=unit[[1, 1]]
     )
-    latents = torch.stack([height + rng.permutation(5).double() / 3, 2.0 + rng.uniform(5)], dim=-1)[None]
+    latents = torch.stack([height + rng.permutation(5).double() / 3, rng.uniform(5, low=1.0, high=2.0)], dim=-1)[None]
     mla.set(W_dkv__weight=torch.tensor([[height, 0.0], [0.0, 1.0]], dtype=torch.float64))
-    x = torch.tensor([[[1.0, 2.5]]], dtype=torch.float64)
+    x = torch.tensor([[[1.0, 0.5]]], dtype=torch.float64)
     result = mla(x, (latents, rng.normal(1, 5, 2)))
     fine = check.dtype != torch.float64 or keeps_digits(result[0])
     check.that(fine, "a float64 result is right to seven digits only: something went through float32")
 
 
-@without_grad
+@chained
 def test_interleaved_sequences(check, rng):
     """Two conversations of other batch sizes and lengths, served in turns: nothing is kept in the module."""
     mla = check.module(8, 2, 5, 4)
