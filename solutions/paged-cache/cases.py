@@ -32,7 +32,7 @@ def test_by_hand(check):
     """The example of the brief: three tokens, a fork, one more for each of the two, and one too many."""
     cache = build(check, 3, 2, 1, 1)
     cache.method("new")
-    for seq, tokens in ((0, [1, 2, 3]), (1, [4]), (0, [5])):
+    for seq, tokens in ((0, [20, 31, 45]), (1, [58]), (0, [67])):
         x = torch.tensor(tokens, dtype=torch.float64)[None, :, None]
         cache.do("append", seq, x, x)
         cache.method("n_free")
@@ -41,7 +41,7 @@ def test_by_hand(check):
             cache.method("n_free")
     cache.method("gather", 0)
     cache.method("gather", 1)
-    x = torch.tensor([[[6.0]]], dtype=torch.float64)
+    x = torch.tensor([[[79.0]]], dtype=torch.float64)
     with check.raises(ValueError):
         cache.do("append", 0, x, x)
 

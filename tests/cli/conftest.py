@@ -20,6 +20,7 @@ import grader
 import grader.client
 from grader import catalog
 from grader.cli import main
+from grader.watch import worker
 
 DRIVER = Path(__file__).with_name("driver.py")
 
@@ -116,6 +117,7 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, driver: ModuleType) ->
     module = driver.made_up_session()
     monkeypatch.setitem(sys.modules, "grader.client.session", module)
     monkeypatch.setattr(grader.client, "session", module, raising=False)
+    monkeypatch.setattr(worker, "session", module)  # which has the real one where a test before this one imported it
     return Tool(folder, tmp_path / "home", content, driver)
 
 

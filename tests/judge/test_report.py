@@ -86,6 +86,7 @@ def test_a_passed_case() -> None:
             "needs": None,
             "only": "",
             "remarks": [],
+            "tolerance": None,
             "printed": "",
             "seconds": 0.0,
         },

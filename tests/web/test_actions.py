@@ -121,6 +121,7 @@ def test_another_save_takes_the_place_of_a_grading(web: Web) -> None:
     while not state["checking"]:
         state = web.wait(state)
     assert graded(web, "pass\n", state)["verdict"]["kind"] == "passed"
+    web.ask("course")  # after what is done when the verdict has been said
     assert [one["verdict"] for one in json.loads(web.tool("status", "second", "--json").stdout)["gradings"]] == [
         "passed"
     ]

@@ -1,5 +1,5 @@
 # family: mask
-# mistake: none
+# mistake: output-cleaned-only
 import torch
 
 
