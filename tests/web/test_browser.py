@@ -146,6 +146,28 @@ def test_a_reload_in_the_middle(tab: Tab, web: Web) -> None:
     assert web.tool.workspace.joinpath("second.py").read_text() == "fail: cause\n"
 
 
+def test_what_is_typed_at_the_beginning_stays(tab: Tab, web: Web) -> None:
+    """The file is there before the page is made anew around it: nobody can type into what is about to go."""
+    slow = """() => {
+        const ask = fetch;
+        window.fetch = async (url, options) => {
+            const reply = await ask(url, options);
+            if (/start|open/.test(url)) await new Promise((go) => setTimeout(go, 500));
+            return reply;
+        };
+    }"""
+    tab.go("second")
+    tab.page.evaluate(slow)
+    tab.page.click(".begin button")
+    tab.page.wait_for_selector(".editor .cm-content")
+    tab.page.click(".cm-content")
+    tab.page.keyboard.press("Control+a")
+    tab.page.keyboard.type("fail: cause", delay=100)
+    assert tab.text() == "fail: cause"
+    tab.grade()
+    assert web.tool.workspace.joinpath("second.py").read_text() == "fail: cause"
+
+
 def test_two_tabs(tab: Tab, window: Any, web: Web) -> None:
     """A tab shows what the other one saves; where both have written, neither is lost."""
     tab.begin("second")

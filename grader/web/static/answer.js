@@ -124,6 +124,7 @@ export class Answer {
   /** Show what the server says of the file. */
   take(state, { first = false } = {}) {
     this.state = state;
+    if (this.starting) return; // what is typed here would be lost: the page is about to be made anew
     const there = state.there;
     this.place.hidden = !there;
     this.grade.disabled = this.put.disabled = !there;
@@ -248,6 +249,8 @@ export class Answer {
   }
 
   async start() {
+    if (this.starting) return;
+    this.starting = true;
     try {
       const found = await api.ask("start", this.name);
       for (const sentence of [...(found.said ?? []), ...found.notes]) this.page.say(sentence);
@@ -255,6 +258,8 @@ export class Answer {
       await this.page.route();
       this.page.open?.editor?.focus();
     } catch (error) {
+      this.starting = false;
+      this.take(this.state);
       this.failed(error);
     }
   }
