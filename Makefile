@@ -4,6 +4,7 @@
 # make test-fast   those of them that grade nothing: seconds, while you work
 # make test-notebook   the notebook of the documents, in a real kernel
 # make test-web   the page of `kata web` in a real Chromium
+# make test-cluster   `kata eval --engine ray` on a cluster of two nodes
 # make test-examples   docs/examples, with a canned model
 # make types  the types of grader/                    make bench  how long commands and gradings take
 # make house  measures the code itself: circles, classes to know, lines
@@ -23,7 +24,7 @@ BUNDLE := grader/web/bundle
 VERSION = -c "import sys; print('%d.%d' % sys.version_info[:2])"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-fast test-notebook test-examples test-web lint types bench house messages format clean
+.PHONY: help setup demo test test-all test-fast test-notebook test-examples test-cluster test-web lint types bench house messages format clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -63,6 +64,10 @@ test-notebook: $(READY)
 test-examples: $(READY)
 	@$(PIP) install -c constraints.txt --group examples
 	$(BIN)/python -m pytest tests/test_examples.py $(ARGS)
+
+test-cluster: $(READY)
+	@$(PIP) install -c constraints.txt --group cluster
+	$(BIN)/python -m pytest tests/evaluation/test_cluster.py $(ARGS)
 
 # axe-core and what makes the editor come with npm; without it two tests are left out, and say so.
 test-web: $(READY)

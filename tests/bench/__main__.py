@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import argparse
 import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 
-from tests.bench import commands, evaluation, gradings, layers, many, page, probes, saves
+from tests.bench import commands, evaluation, gradings, layers, many, nodes, page, probes, saves
 from tests.bench.table import measure, table_of
 
-SECTIONS = ("commands", "saves", "gradings", "probes", "many", "layers", "memory", "eval", "web")
-NOT_UNASKED = ("layers", "memory", "eval", "web")
+SECTIONS = ("commands", "saves", "gradings", "probes", "many", "layers", "memory", "eval", "web", "cluster")
+NOT_UNASKED = ("layers", "memory", "eval", "web", "cluster")
 
 
 def asked() -> argparse.Namespace:
     """Return what is to be measured, and how often."""
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument(
-        "sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; all but the last four"
+        "sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; all but the last five"
     )
     parser.add_argument("--repetitions", type=int, default=20, help="how often everything is timed (default: 20)")
     parser.add_argument("--samples", type=int, default=2000, help="how many samples `eval` grades (default: 2000)")
@@ -39,29 +40,31 @@ def main() -> None:
     """Measure and print."""
     options = asked()
     chosen = options.sections or [name for name in SECTIONS if name not in NOT_UNASKED]
-    screen = Console(highlight=False, width=120)
+    screen, often = Console(highlight=False, width=120), options.repetitions
     with tempfile.TemporaryDirectory(prefix="kata-bench-") as name:
         folder = Path(name)
-        if "commands" in chosen:
-            with commands.Commands(folder / "commands") as timed:
-                measure(timed.rows(), options.repetitions, screen)
-                screen.print(table_of(f"Whole commands, medians of {options.repetitions}", timed.rows()))
-        if "saves" in chosen:
-            screen.print(saves.table(folder / "saves", options.repetitions, screen))
-        if "gradings" in chosen:
-            screen.print(*gradings.tables(options.repetitions, screen))
-        if "probes" in chosen:
-            screen.print(probes.table(options.repetitions))
-        if "many" in chosen:
-            screen.print(many.table(folder / "many"))
-        if "layers" in chosen:
-            screen.print(layers.table(options.repetitions, screen))
-        if "web" in chosen:
-            screen.print(page.table(folder / "web", options.repetitions, screen))
-        if "eval" in chosen:
-            screen.print(evaluation.table(folder / "eval", options.samples))
-        if "memory" in chosen:
-            screen.print(many.memory(screen))
+        tables: dict[str, Callable[[], Iterable[RenderableType]]] = {
+            "commands": lambda: [whole_commands(folder / "commands", often, screen)],
+            "saves": lambda: [saves.table(folder / "saves", often, screen)],
+            "gradings": lambda: gradings.tables(often, screen),
+            "probes": lambda: [probes.table(often)],
+            "many": lambda: [many.table(folder / "many")],
+            "layers": lambda: [layers.table(often, screen)],
+            "memory": lambda: [many.memory(screen)],
+            "eval": lambda: [evaluation.table(folder / "eval", options.samples)],
+            "web": lambda: [page.table(folder / "web", often, screen)],
+            "cluster": lambda: [nodes.table(folder / "cluster", min(options.samples, 200))],
+        }
+        for section in SECTIONS:
+            if section in chosen:
+                screen.print(*tables[section]())
+
+
+def whole_commands(folder: Path, often: int, screen: Console) -> RenderableType:
+    """Time commands as they are typed."""
+    with commands.Commands(folder) as timed:
+        measure(timed.rows(), often, screen)
+        return table_of(f"Whole commands, medians of {often}", timed.rows())
 
 
 if __name__ == "__main__":

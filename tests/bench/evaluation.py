@@ -23,7 +23,7 @@ KATAS = ("masked-softmax", "masks", "split-heads", "alibi")
 def table(folder: Path, samples: int) -> Table:
     """Grade samples of several katas, kill the command after a third and after two thirds, and let it go on."""
     folder.mkdir()
-    _write(folder / "samples.jsonl", samples)
+    written(folder / "samples.jsonl", samples)
     out, peaks, seconds = folder / "out.jsonl", [], 0.0
     for enough in (samples // 3, 2 * samples // 3, samples + 1):
         began = time.perf_counter()
@@ -44,7 +44,8 @@ def table(folder: Path, samples: int) -> Table:
     return table
 
 
-def _write(path: Path, samples: int) -> None:
+def written(path: Path, samples: int) -> None:
+    """Write samples of several katas, right and wrong ones, all different."""
     known = [
         (kata, answer.source) for kata in KATAS for answer in known_answers(catalog.find(kata)) if answer.kind != "stub"
     ]
