@@ -36,6 +36,30 @@ def line_of(source: str, text: str) -> int:
     return found
 
 
+def test_layers_under_other_names_and_arguments_that_are_not_taken(session: Session) -> None:
+    """Both are called what they are, with the names and the signature of the task; they are no places to search."""
+    source = changed(
+        "mha",
+        (", n_heads: int, dropout: float = 0.0, bias: bool = True) -> None:", ", n_heads: int) -> None:"),
+        ("self.dropout = nn.Dropout(dropout)", "self.dropout = nn.Dropout(0.0)"),
+        *(
+            (
+                f"self.{name} = nn.Linear(d_model, d_model, bias=bias)",
+                f"self.{name.lower()} = nn.Linear(d_model, d_model)",
+            )
+            for name in ("W_q", "W_k", "W_v", "W_o")
+        ),
+    )
+    for name in ("W_q", "W_k", "W_v", "W_o"):
+        source = source.replace(f"self.{name}(", f"self.{name.lower()}(")
+    names, arguments = why(session, "mha", source)[:2]
+    assert names["title"] == "layers have other names than in the task"
+    assert "`w_q` → `W_q`, `w_k` → `W_k`, `w_v` → `W_v`, `w_o` → `W_o`" in names["push"]
+    assert names["line"] == line_of(source, "self.w_q = ")
+    assert arguments["title"] == "`__init__` does not take `dropout`, `bias`"
+    assert "`__init__(self, d_model, n_heads, dropout=0.0, bias=True)`" in arguments["evidence"]["steps"]
+
+
 def test_a_named_mistake_has_its_line(session: Session) -> None:
     """The name comes with the place in the answer that it is about."""
     source = changed("mha", ("                mask = mask.unsqueeze(1)  # (B, 1, n, m)\n", "                pass\n"))

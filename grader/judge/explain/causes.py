@@ -48,7 +48,8 @@ class Cause:
             mistake = self.mistake.mistake
             texts = {"title": mistake.title[lang], "explain": mistake.explain[lang], "push": mistake.nudge[lang]}
         elif self.located is not None:
-            texts["title"] = _("It goes wrong in {where}").format(where=listed(self.located.lines))
+            place = _("It goes wrong in {where}").format(where=listed(self.located.lines))
+            texts |= {"title": self.located.title or place, "push": self.located.push}
         else:
             texts["title"] = self.evidence.title
         first = lines[0] if lines else 0

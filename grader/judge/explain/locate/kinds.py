@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
+from dataclasses import replace
 
 import torch
 
@@ -12,7 +14,7 @@ from grader.judge.explain.locate.statements import Statements
 from grader.judge.explain.locate.traces import Step, Trace, of_answer, of_reference
 from grader.judge.explain.locate.words import Located, listed
 from grader.judge.runs.outcome import CaseOutcome
-from grader.language import _
+from grader.language import _, plural
 from grader.transport.wire import dtype_name, tensors_in
 
 WIDTH = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
@@ -105,13 +107,24 @@ def parameters(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
     state = {name: tuple(value.shape) for name, value in exchange.trees["state"].items()}
     wrong = [name for name, shape in state.items() if own.get(name, shape) != shape]
     wrong += [name for name in (*own, *state) if name not in state or name not in own]
+    found = None
     for name in wrong:
         line = statements.attribute(entry, name.partition(".")[0])
         if line:
             began = statements.function(entry, "__init__") if statements.takes_default(entry, line) else 0
-            return _told(case, (line, began) if began else (line,), _("It is made in {where}."))
-    line = statements.function(entry, "__init__")
-    return _told(case, (line,) if line else (), _("The layers are made in `__init__`, which begins in {where}."))
+            found = _told(case, (line, began) if began else (line,), _("It is made in {where}."))
+            break
+    else:
+        line = statements.function(entry, "__init__")
+        sentence = _("The layers are made in `__init__`, which begins in {where}.")
+        found = _told(case, (line,) if line else (), sentence)
+    called, here = _other_names(own, state)
+    if found is None or not called:
+        return found
+    title = plural("a layer has another name than in the task", "layers have other names than in the task", len(called))
+    pairs = _(", ").join(f"`{mine}` → `{theirs}`" for mine, theirs in zip(here, called, strict=True))
+    push = _("Call them as the task does: {names}. Weights are put into layers by their names.").format(names=pairs)
+    return replace(found, sentence="", title=title, push=push)
 
 
 def unchecked(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -128,9 +141,39 @@ def called(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loc
     owner, name = _asked_for(case, exchange)
     line = statements.function(owner, name)
     if line and "argument" in case.failure.message:
-        sentence = _("`{name}`, which begins in {where}, is not made for these arguments.")
-        return _told(case, (line,), sentence, name=name or owner)
+        return _not_taken(case, (owner, name), line, statements)
     return attribute(case, exchange, statements)
+
+
+def _other_names(own: Iterable[str], state: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the layers that are there under another spelling, as the contract has them and as the answer does."""
+    mine, theirs = ({name.partition(".")[0]: None for name in names} for names in (own, state))
+    spare = {name.replace("_", "").lower(): name for name in mine if name not in theirs}
+    missing = [name for name in theirs if name not in mine]
+    pairs = [(name, spare[key]) for name in missing if (key := name.replace("_", "").lower()) in spare]
+    return (
+        ([name for name, _mine in pairs], [mine for _name, mine in pairs]) if len(pairs) == len(missing) else ([], [])
+    )
+
+
+def _not_taken(case: CaseOutcome, asked: tuple[str, str], line: int, statements: Statements) -> Located | None:
+    """Say which arguments of the contract a function does not take."""
+    assert case.check is not None
+    owner, name = asked
+    entry = case.check.grading.reference.executor.namespace[owner]
+    signature = inspect.signature(getattr(entry, name) if name else entry)
+    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    given = str(signature.replace(parameters=bare, return_annotation=signature.empty))
+    lacking = [p.name for p in bare if p.name not in statements.arguments(owner, name)]
+    begin = _("`{name}` begins in {where}; the task has `{signature}`.")
+    found = _told(case, (line,), begin, name=name or owner, signature=f"{name or owner}{given}")
+    words = {"name": name or owner, "arguments": _(", ").join(f"`{one}`" for one in lacking)}
+    title = (
+        _("`{name}` does not take {arguments}")
+        if lacking
+        else _("`{name}` is called with other arguments than it takes")
+    )
+    return replace(found, title=title.format(**words)) if found is not None else None
 
 
 def attribute(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:

@@ -35,6 +35,15 @@ class Statements:
                 return node.lineno
         return 0
 
+    def arguments(self, owner: str, name: str) -> list[str]:
+        """Return what the arguments of a function are called, or of a method of a class."""
+        line = self.function(owner, name)
+        for node in ast.walk(self._tree or ast.Module([], [])):
+            if isinstance(node, ast.FunctionDef) and node.lineno == line:
+                args = node.args
+                return [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+        return []
+
     def takes_default(self, owner: str, line: int) -> bool:
         """Whether the statement of a line reads an argument of the constructor that has a default."""
         classes = [node for node in ast.walk(self._tree or ast.Module([], [])) if isinstance(node, ast.ClassDef)]

@@ -23,6 +23,9 @@ class Located:
     case: CaseOutcome
     lines: tuple[int, ...]
     sentence: str
+    title: str = ""
+    """What it is called where more is known than the place."""
+    push: str = ""
 
     @property
     def line(self) -> int:
