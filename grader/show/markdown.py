@@ -115,7 +115,9 @@ class _Heading(Heading):
 class _Table(TableElement):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         del console, options
-        table = Table(box=box.SIMPLE, pad_edge=False, style="markdown.table.border", collapse_padding=True)
+        table = Table(
+            box=box.SIMPLE, show_edge=False, pad_edge=False, style="markdown.table.border", collapse_padding=True
+        )
         for cell in self.header.row.cells if self.header and self.header.row else ():
             table.add_column(Broken.of(cell.content), header_style="markdown.table.header")
         for row in self.body.rows if self.body else ():
