@@ -16,10 +16,12 @@ NAME: Final = 8
 SIDE: Final = 26
 MARGIN: Final = 64
 LINE: Final = 18
+WIDE: Final = 420
+HIGH: Final = 110
 STYLE: Final = """\
 <style>text{font:11px ui-monospace,monospace;fill:#333}.cell{stroke:#8884;fill:#1f4e79}.back{fill:#fff}
-.odd{fill:#b00020;text-anchor:middle}@media(prefers-color-scheme:dark){text{fill:#ddd}.back{fill:#1b1b1b}
-.cell{fill:#8ec5ff}.odd{fill:#ff8a80}}</style>"""
+.odd{fill:#b00020;text-anchor:middle}.curve{fill:none;stroke:#1f4e79;stroke-width:1.5}@media(prefers-color-scheme:dark){text{fill:#ddd}.back{fill:#1b1b1b}
+.cell{fill:#8ec5ff}.curve{stroke:#8ec5ff}.odd{fill:#ff8a80}}</style>"""
 
 Drawn = dict[str, Any]
 Numbers = list[list[float | str]]
@@ -49,13 +51,19 @@ def share(number: float | str, low: float, high: float) -> float:
 
 
 def svg(drawn: list[Drawn], title: str, *, styled: bool = True) -> str:
-    """Return all maps as one picture: dark is large, what is no number is written, light and dark pages work.
+    """Return all as one picture: in maps dark is large, what is no number is written; light and dark pages work.
 
     ``styled``: with a style of its own, for a file; a page may have one for it.
     """
     parts: list[str] = []
     y, width = 2 * LINE, 0
     for one in drawn:
+        if one["kind"] != "map":
+            below = _svg_curve(one, y) if one["kind"] == "curve" else _svg_lines(one, y)
+            parts += below
+            y += LINE + (HIGH if one["kind"] == "curve" else LINE * len(one["lines"])) + 2 * LINE
+            width = max(width, WIDE, *(8 + 7 * cells(clean(line)) for line in one.get("lines", ())))
+            continue
         for head, numbers in zip(heads(one), one["maps"], strict=True):
             parts.append(_said(4, y, f"{one['label']}{head}", "start"))
             parts += _svg_map(one, numbers, y + LINE)
@@ -66,6 +74,25 @@ def svg(drawn: list[Drawn], title: str, *, styled: bool = True) -> str:
     back = f'<rect class="back" {size}/>'
     style = [STYLE] if styled else []
     return "\n".join([head, f"<title>{escape(title)}</title>", *style, back, *parts, "</svg>\n"])
+
+
+def _svg_curve(drawn: Drawn, y: int) -> list[str]:
+    """Draw numbers one after the other as a line; the least is where 0 is or below."""
+    points = drawn["points"]
+    parts = [_said(4, y, drawn["label"], "start")]
+    if not points:
+        return parts
+    high = max(*(value for _at, value in points), 1e-30)
+    last = max(points[-1][0], 1)
+    places = [(MARGIN + (WIDE - MARGIN - 8) * at / last, y + LINE + HIGH * (1 - value / high)) for at, value in points]
+    parts.append(f'<polyline class="curve" points="{" ".join(f"{left:.1f},{top:.1f}" for left, top in places)}"/>')
+    parts += [_said(MARGIN - 6, y + LINE + 4, f"{high:.3g}", "end"), _said(MARGIN - 6, y + LINE + HIGH, "0", "end")]
+    return [*parts, _said(WIDE - 8, y + 2 * LINE + HIGH, str(points[-1][0]), "end")]
+
+
+def _svg_lines(drawn: Drawn, y: int) -> list[str]:
+    heading = _said(4, y, drawn["label"], "start")
+    return [heading, *(_said(8, y + LINE * at, line, "start") for at, line in enumerate(drawn["lines"], 1))]
 
 
 def _svg_map(drawn: Drawn, numbers: Numbers, y: int) -> Iterator[str]:

@@ -7,6 +7,10 @@ from typing import Final
 import torch
 
 from grader.judge.cases.rng import Numbers
+from grader.judge.exchange.arguments import got
+from grader.judge.explain.drawing import Curve, Lines
+
+__all__ = ["OTHERS", "WORDS", "Curve", "Lines", "causal", "embedded", "got"]
 
 WORDS: Final = ("the", "cat", "sat", "on", "the", "mat")
 """A sentence in which one word comes twice: it has the same vector in both places."""

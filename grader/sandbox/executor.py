@@ -264,9 +264,11 @@ class Executor:
             if not callable(owner):
                 raise AnswerError(f"{type(owner).__name__} cannot be called: it has no forward")
             return owner, owner
-        if not hasattr(owner, header["method"]):
-            raise AnswerError(f"{type(owner).__name__} has no {header['method']}")
-        member = getattr(owner, header["method"])
+        member = owner
+        for name in header["method"].split("."):  # of a layer, too
+            if not hasattr(member, name):
+                raise AnswerError(f"{type(member).__name__} has no {name}")
+            member = getattr(member, name)
         return owner, member if callable(member) else lambda: member
 
 

@@ -17,7 +17,7 @@ from rich.text import Text
 from grader.formats.svg import GLYPHS, Drawn, Numbers, bounds, heads, share, short
 from grader.language import _
 from grader.show.pictures import CELL, cell
-from grader.text import cells
+from grader.text import cells, clean
 
 MOST_NUMBERS: Final = 8
 BETWEEN: Final = "   "
@@ -25,10 +25,22 @@ LEVELS: Final = "·░▒▓█"
 RAMP: Final = (255, 252, 249, 246, 243, 240, 237, 234)
 """Greys of the 256 colours, from light to dark."""
 UPPER: Final = "▀"
+EIGHTHS: Final = "▁▂▃▄▅▆▇█"
+HEIGHT: Final = 6
+"""So many lines is a curve high."""
 
 
 def show(console: Console, drawn: Drawn, title: str) -> None:
-    """Draw all maps of one result, as many side by side as there is room for."""
+    """Draw one result: its maps, as many side by side as there is room for; a curve; lines of text."""
+    if drawn["kind"] == "curve":
+        _curve(console, drawn, title)
+        return
+    if drawn["kind"] == "lines":
+        console.print(Text.assemble((f"{title}  ", "bold"), (drawn["label"], "dim")))
+        for line in drawn["lines"]:
+            console.print(Text(clean(line)), overflow="fold")
+        console.print()
+        return
     shape = ", ".join(map(str, drawn["shape"]))
     console.print(Text.assemble((f"{title}  ", "bold"), (f"{drawn['label']} ({shape})", "dim")))
     if part := _part(drawn):
@@ -46,6 +58,32 @@ def show(console: Console, drawn: Drawn, title: str) -> None:
             whole.rstrip()
             console.print(whole, no_wrap=True, overflow="crop")
         console.print()
+
+
+def _curve(console: Console, drawn: Drawn, title: str) -> None:
+    """Draw numbers one after the other as columns of blocks."""
+    console.print(Text.assemble((f"{title}  ", "bold"), (drawn["label"], "dim")))
+    points = drawn["points"]
+    if points:
+        high = max(value for _at, value in points)
+        names = [f"{high:.3g}", *[""] * (HEIGHT - 2), "0"]
+        margin = max(map(cells, names)) + 1
+        shown = points[-max(1, console.width - margin) :]
+        for row, name in enumerate(names):
+            floor = HEIGHT - 1 - row
+            bar = "".join(_eighths(value / high * HEIGHT - floor if high > 0 else 0.0) for _at, value in shown)
+            console.print(Text.assemble((f"{name:>{margin - 1}} ", "dim"), bar), no_wrap=True, overflow="crop")
+        first, last = (str(at) for at, _value in (shown[0], shown[-1]))
+        told = f"{' ' * margin}{first}{last:>{max(1, len(shown) - len(first))}}"
+        console.print(Text(told, style="dim"), no_wrap=True, overflow="crop")
+    console.print()
+
+
+def _eighths(height: float) -> str:
+    """Return a block of a height between 0 and 1; what is not nought is seen."""
+    if height <= 0:
+        return " "
+    return EIGHTHS[min(len(EIGHTHS), max(1, round(height * len(EIGHTHS)))) - 1]
 
 
 def _part(drawn: Drawn) -> str:

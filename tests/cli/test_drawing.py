@@ -9,6 +9,7 @@ import pytest
 
 from grader import catalog
 from grader.catalog import Kata
+from grader.client.session import Request, Session
 from grader.judge.contract import Grading
 from grader.judge.explain.drawing import drawn
 from grader.judge.explain.reproduce import StandIn
@@ -17,6 +18,9 @@ from grader.judge.workers.keeper_client import NoSandboxes
 from grader.transport.request import DRAWING
 
 WITH_DRAWINGS = [kata for kata in catalog.katas().values() if (kata.solution / DRAWING).is_file()]
+
+TRAINED = ("translate", "translate-rnn")
+UNTRAINED = [kata for kata in WITH_DRAWINGS if kata.id not in TRAINED]
 
 
 @pytest.mark.grades
@@ -87,7 +91,7 @@ def test_not_in_a_mock_interview(tool) -> None:
     assert "mock" in shown.stderr
 
 
-@pytest.mark.parametrize("kata", WITH_DRAWINGS, ids=[kata.id for kata in WITH_DRAWINGS])
+@pytest.mark.parametrize("kata", UNTRAINED, ids=[kata.id for kata in UNTRAINED])
 def test_every_model_answer_draws_something(kata: Kata) -> None:
     """Maps with a name for each row and column, not all the same number."""
     grading = Grading(kata, kata.reference(), kata.filename, 3, NoSandboxes())
@@ -98,6 +102,31 @@ def test_every_model_answer_draws_something(kata: Kata) -> None:
             assert len(numbers) == len(one["rows"])
             assert {len(row) for row in numbers} == {len(one["columns"])}
         assert len({number for numbers in one["maps"] for row in numbers for number in row}) > 1
+
+
+@pytest.mark.grades
+@pytest.mark.parametrize("kata", TRAINED)
+def test_what_a_trained_translator_is_worth(session: Session, kata: str) -> None:
+    """Its loss falls, its sentences are those of the corpus, and each word hangs on the word that it translates."""
+    chosen = catalog.find(kata)
+    document = session.draw(Request(kata, chosen.reference(), chosen.filename), model=True)
+    curve, sentences, alignment = document["yours"]
+    assert document["model"] == []
+    (first, high), *_between, (last, low) = curve["points"]
+    assert (first, last) == (3, 160)
+    assert low < high / 50
+    assert "BLEU 1.000 of 303 sentences" in sentences["label"]
+    assert sentences["lines"][0] == "go . → va !"
+    assert len(sentences["lines"]) == 5
+    numbers = {
+        (row, column): number
+        for row, line in zip(alignment["rows"], alignment["maps"][0], strict=True)
+        for column, number in zip(alignment["columns"], line, strict=True)
+    }
+    hang = (("chat", "cat"), ("voit", "sees"), ("chien", "dog")) if kata == "translate" else ()
+    assert set(alignment["columns"]) >= {"cat", "sees", "dog"}
+    for french, english in hang:
+        assert numbers[french, english] == max(number for (row, _column), number in numbers.items() if row == french)
 
 
 def test_enough_of_them() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from xml.etree import ElementTree as ET
 
 import pytest
 from rich.console import Console
@@ -15,7 +16,14 @@ def drawn(numbers: list[list[float | str]], maps: int = 1, **more: object) -> di
     """Make a document of a drawing."""
     rows, columns = len(numbers), len(numbers[0])
     names = {"rows": [f"row {n}" for n in range(rows)], "columns": [f"c{n}" for n in range(columns)]}
-    return {"label": "weights", "shape": [maps, rows, columns], "maps": [numbers] * maps, **names, **more}
+    return {
+        "kind": "map",
+        "label": "weights",
+        "shape": [maps, rows, columns],
+        "maps": [numbers] * maps,
+        **names,
+        **more,
+    }
 
 
 def lines(document: dict[str, object], width: int = 80, **more: object) -> list[str]:
@@ -34,6 +42,37 @@ def test_few_numbers_are_written() -> None:
         "row 1  NaN   -∞",
         "",
     ]
+
+
+def test_a_curve_is_columns_of_blocks() -> None:
+    """The greatest number is as high as the picture, nought is nothing, what is little is seen, no line is too long."""
+    curve = {"kind": "curve", "label": "loss", "points": [[1, 6.0], [2, 3.0], [3, 0.001], [4, 0.0]]}
+    assert lines(curve) == [
+        "yours  loss",
+        "6 █   ",
+        "  █   ",
+        "  █   ",
+        "  ██  ",
+        "  ██  ",
+        "0 ██▁ ",
+        "  1  4",
+        "",
+    ]
+    many = {"kind": "curve", "label": "loss", "points": [[at, 1.0] for at in range(500)]}
+    assert max(map(len, lines(many, 60))) == 60
+    assert lines({"kind": "curve", "label": "loss", "points": []}) == ["yours  loss", ""]
+
+
+def test_lines_are_text() -> None:
+    """What a learner's code has written is cleaned of what a terminal would obey, and in a file of what is HTML."""
+    told = {"kind": "lines", "label": "BLEU 1", "lines": ["go \x1b[31m<b>"]}
+    assert lines(told)[0] == "yours  BLEU 1"
+    assert lines(told)[1].endswith("<b>")
+    assert "\x1b" not in "".join(lines(told))
+    curve = {"kind": "curve", "label": "loss", "points": [[1, 2.0], [2, 1.0]]}
+    picture = ET.fromstring(svg([curve, told], "reward"))
+    assert any("<b>" in (node.text or "") for node in picture.iter("{http://www.w3.org/2000/svg}text"))
+    assert len(list(picture.iter("{http://www.w3.org/2000/svg}polyline"))) == 1
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 120])
