@@ -93,7 +93,7 @@ def _cause(cause: dict[str, Any], cases: dict[str, Case], facts: list[str], leve
 
 
 def _picture(picture: dict[str, Any] | None) -> str:
-    """Return the numbers around the first wrong one, expected and what came."""
+    """Return the numbers around the first wrong one, expected, what came, and the difference."""
     if not picture or not picture["expected"]:
         return ""
     scale, wrong = pictures.scale_of(picture), pictures.differing(picture)
@@ -103,6 +103,7 @@ def _picture(picture: dict[str, Any] | None) -> str:
         for name, rows in (
             (_("expected"), (picture["expected"], right)),
             (_("yours"), (picture["got"], wrong)),
+            (_("difference"), (pictures.differences(picture), right)),
         )
     ]
     return together([paragraph(pictures.head_of(picture), "dim"), side_by_side(sides)])

@@ -1,4 +1,7 @@
-"""Numbers side by side, shaded by their size: expected and what came. Without colour the numbers say it all."""
+"""Numbers side by side, shaded by their size: expected, what came, and the difference where there is room for it.
+
+Without colour the numbers say it all.
+"""
 
 from typing import Any
 
@@ -20,7 +23,10 @@ Number = float | str
 
 
 def lines(picture: dict[str, Any], width: int) -> list[Text]:
-    """Return a picture in lines, expected and what came side by side; none where that does not fit."""
+    """Return a picture in lines, expected and what came side by side, the difference beside them where there is room.
+
+    No lines where not even two sides fit.
+    """
     expected, got = picture["expected"], picture["got"]
     columns = len(expected[0]) if expected else 0
     one = CELL * columns
@@ -30,8 +36,11 @@ def lines(picture: dict[str, Any], width: int) -> list[Text]:
         return []
     head = Text(head_of(picture), style="dim")
     names = Text(_padded(_("expected"), one) + " " * BETWEEN + _("yours"), style="dim")
+    off_by = differences(picture) if 3 * one + 2 * BETWEEN + BY <= width else []
+    if off_by:
+        names = Text(_padded(names.plain, 2 * one + 2 * BETWEEN) + _("difference"), style="dim")
     found = [*([head] if head else []), names]
-    for left, right, off in zip(expected, got, wrong, strict=True):
+    for place, (left, right, off) in enumerate(zip(expected, got, wrong, strict=True)):
         row = Text()
         for number in left:
             row.append(_cell(number), _shade(number, scale))
@@ -41,6 +50,10 @@ def lines(picture: dict[str, Any], width: int) -> list[Text]:
             row.append(
                 _cell(number), f"bold {'red' if not style else 'dark_red'} {style}".strip() if is_wrong else style
             )
+        if off_by:
+            row.append(" " * BETWEEN)
+            for number in off_by[place]:
+                row.append(_cell(number), _shade(number, scale))
         found.append(row)
     return found
 
@@ -61,6 +74,18 @@ def differing(picture: dict[str, Any]) -> list[list[bool]]:
     """Return which of its numbers are wrong."""
     pairs = zip(picture["expected"], picture["got"], strict=True)
     return [[a != b for a, b in zip(left, right, strict=True)] for left, right in pairs]
+
+
+def differences(picture: dict[str, Any]) -> list[list[Number]]:
+    """Return by how much each number is off; what is none on one side alone is what came."""
+
+    def off(expected: Number, came: Number) -> Number:
+        if expected == came:
+            return 0.0
+        return came if isinstance(expected, str) or isinstance(came, str) else came - expected
+
+    pairs = zip(picture["expected"], picture["got"], strict=True)
+    return [[off(*two) for two in zip(left, right, strict=True)] for left, right in pairs]
 
 
 def show(console: Console, picture: dict[str, Any]) -> None:

@@ -157,17 +157,17 @@ PICTURE = {
 
 
 def test_the_picture_of_the_terminal_stands_on_the_page() -> None:
-    """Expected and yours in tables, shaded on one scale; what is wrong is not told by colour alone."""
+    """Expected, yours and the difference in tables, shaded on one scale; what is wrong is not told by colour alone."""
     evidence = CAUSE["evidence"] | {"picture": PICTURE}
     text = page(FAILED | {"causes": [CAUSE | {"evidence": evidence}]})
     reader = read(text)
     assert {tag for tag, _attributes in reader.seen} <= ALLOWED
     assert "weights[0, 1] rows 0 to 1 of 4, columns 0 to 1 of 2" in reader.text
-    assert re.findall(r"<caption>(.*?)</caption>", text) == ["expected", "yours"]
+    assert re.findall(r"<caption>(.*?)</caption>", text) == ["expected", "yours", "difference"]
     assert re.findall(r"<strong>(.*?)</strong>", text) == ["NaN", ".40"]
     assert text.count('<td class="shade5">1.0</td>') == 2
     assert '<td class="shade2 off"><strong>.40</strong></td>' in text
-    assert text.count("<td>·</td>") == 1
+    assert text.count("<td>·</td>") == 1 + 2  # expected, and where there is no difference
 
 
 def test_names_in_sentences_are_code_and_nothing_else() -> None:

@@ -36,16 +36,22 @@ PICTURE = {
     "rows": [0, 2, 2],
     "columns": [0, 3, 3],
     "expected": [[0.31, 0.69, 0.0], [1.0, 0.0, 0.0]],
-    "got": [[0.31, "nan", 0.0], [1.0, 0.0, "-inf"]],
+    "got": [[0.21, "nan", 0.0], [1.0, 0.0, "-inf"]],
 }
 
 
 def test_expected_and_yours_stand_side_by_side() -> None:
-    """On one scale, without colour as well."""
+    """On one scale, without colour as well; the difference beside them where there is room."""
     assert drawn(PICTURE) == (
         "    weights[0, 1]\n"
+        "    expected          yours             difference\n"
+        "     .31  .69    ·     .21  NaN    ·    -.10  NaN    ·\n"
+        "     1.0    ·    ·     1.0    ·   -∞       ·    ·   -∞\n"
+    )
+    assert drawn(PICTURE, width=50) == (
+        "    weights[0, 1]\n"
         "    expected          yours\n"
-        "     .31  .69    ·     .31  NaN    ·\n"
+        "     .31  .69    ·     .21  NaN    ·\n"
         "     1.0    ·    ·     1.0    ·   -∞\n"
     )
 
