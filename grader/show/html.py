@@ -99,7 +99,9 @@ def _picture(picture: dict[str, Any] | None) -> str:
     scale, wrong = pictures.scale_of(picture), pictures.differing(picture)
     right = [[False] * len(row) for row in wrong]
     sides = [
-        numbers(name, [[_shaded(*cell, scale) for cell in zip(*row, strict=True)] for row in zip(*rows, strict=True)])
+        numbers(
+            name, [[_shaded(n, off, scale) for n, off in zip(*row, strict=True)] for row in zip(*rows, strict=True)]
+        )
         for name, rows in (
             (_("expected"), (picture["expected"], right)),
             (_("yours"), (picture["got"], wrong)),
