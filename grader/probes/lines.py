@@ -70,9 +70,14 @@ class Lines:
         self._frames = 0
         self._left = MOST_LOOKED_AT
 
+    @property
+    def now(self) -> int:
+        """The number of the statement that runs, -1 where it is none of those noted."""
+        return self._stack[-1].now if self._stack else -1
+
     def enter(self, frame: FrameType) -> None:
         """A function begins."""
-        caller = self._stack[-1].now if self._stack else -1
+        caller = self.now
         self._frames += 1
         running = _Running(self._frames, caller, {})
         self._running[id(frame)] = running

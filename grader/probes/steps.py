@@ -64,6 +64,8 @@ class Step:
     writes: int = -1
     """The step whose tensor it writes into, -1 where it makes a new one."""
     device: str = "cpu"
+    at: int = -1
+    """The number of the statement that ran, among those passed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +243,7 @@ class Recorder:
         dtype = str(tensor.dtype).removeprefix("torch.")
         group = self._group if operation != SOURCE else -1
         step = Step(line, operation, reads, group, dtype, tuple(tensor.shape), value, device=tensor.device.type)
+        step.at = self.lines.now if line else -1
         self.steps.append(step)
         self._made[id(tensor)] = number
         self._alive.append(tensor)  # so that no other takes its id

@@ -79,7 +79,7 @@ def described(steps: list[Step], snapshot: Snapshot) -> list[list[Any]]:
         value = snapshot.tensor(step.value) if number in wanted and step.value is not None else None
         shape = list(step.shape)
         facts = [step.line, step.operation[:40], step.reads, step.dtype, shape, step.name[:80], step.cuts, step.writes]
-        facts.append(step.device)
+        facts += [step.device, step.at]
         told.append([*facts, value])
     return told
 

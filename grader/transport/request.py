@@ -26,6 +26,8 @@ class Request:
     lang: str = "en"
     explained: bool = True
     """Whether anybody reads why it failed: looking for the reasons takes longer than the cases."""
+    named: bool = True
+    """Whether known mistakes are looked for; without them a place is, as it is where nobody knows the mistake."""
 
 
 def is_real(device: str) -> bool:

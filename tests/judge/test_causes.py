@@ -299,7 +299,6 @@ def test_decoders_and_scores_are_located(session: Session, kata: str, edits: tup
     assert len(first["lines"]) <= most
 
 
-@pytest.mark.xfail(strict=True, reason="since float64 is measured a step that is off by 1e-11 is taken for right")
 def test_digits_that_are_lost_have_a_line(session: Session) -> None:
     """An epsilon that only shows in float64 is where the digits end."""
     source = changed("sdpa", ("torch.softmax(scores, dim=-1)", "torch.softmax(scores, dim=-1) * (1 - 1e-11)"))

@@ -12,6 +12,7 @@ from grader.judge.cases.check import Check
 from grader.judge.exchange.compare import agree
 from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate import costs, kinds
+from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.flow import Flow
 from grader.judge.explain.locate.match import RELATIVE, near, plain
 from grader.judge.explain.locate.region import Alignment, Region, smallest
@@ -21,6 +22,7 @@ from grader.judge.explain.locate.traces import Trace, of_answer, of_reference
 from grader.judge.explain.locate.words import Located, told
 from grader.judge.explain.reproduce import is_long
 from grader.judge.runs.outcome import CaseOutcome, failed_after
+from grader.judge.tolerance import Moved, exceeds, part
 from grader.transport.wire import Tree, dtype_name, tensors_in
 
 LARGEST_CALL: Final = 1500
@@ -73,22 +75,39 @@ def _by_numbers(
     check = case.check
     assert check is not None
     assert case.failure is not None
-    reference = of_reference(check, exchange)
     failed = case.failure.kind == "error"
+    before = None if failed else _before(check, exchange)
+    exchange, reference = before or (exchange, of_reference(check, exchange))
     watched = {"grad": True} if failed and exchange.header.get("grad") else {}  # it may raise there alone
     answer = of_answer(check, exchange, watched) if reference is not None else None
     if reference is None or answer is None or answer.raised != failed:
         return None
-    wrong = wrong_results(exchange.value, exchange.want, exchange)
+    wrong = wrong_results(exchange.value, reference.result if before else exchange.want, exchange)
     alignment = Alignment(reference, answer, _slack(wrong, check.variant.dtype))
     if answer.raised:
-        before = _of_statements(check, exchange, (alignment, reference, answer), statements, passing)
-        found = before or alignment.raised(case.failure.line)
+        found = _of_statements(check, exchange, (alignment, reference, answer), statements, passing)
+        if found is not None:
+            return told(case, found, statements)
+        found = alignment.raised(case.failure.line)
     else:
         regions = [alignment.region(*leaf) for leaf in wrong]
         found = smallest([region for region in regions if region is not None and region.lines])
-    found = found or _of_statements(check, exchange, (alignment, reference, answer), statements, passing)
-    return told(case, found, statements)
+    if found is not None:
+        around = Around(answer, statements, reference, check.grading.reference_text)
+        return told(case, found, statements, around.lines(found.steps))
+    return told(case, _of_statements(check, exchange, (alignment, reference, answer), statements, passing), statements)
+
+
+def _before(check: Check, exchange: Exchange) -> tuple[Exchange, Trace] | None:
+    """Return the first call before this one that is wrong already, though nobody compared it; and the reference's."""
+    at = check.exchanges.index(exchange)
+    earlier = [e for e in check.exchanges[:at] if e.header["op"] == "call" and e.settled and e.want is None]
+    slack = RELATIVE.get(dtype_name(check.variant.dtype), 0.0)
+    for other in earlier[-MOST_CALLS:]:
+        reference = of_reference(check, other) if any(True for _one in tensors_in(other.value)) else None
+        if reference is not None and wrong_results(other.value, reference.result, other, slack):
+            return other, reference
+    return None
 
 
 def _slack(wrong: list[tuple[torch.Tensor | None, torch.Tensor, str]], dtype: torch.dtype) -> float:
@@ -126,7 +145,10 @@ def _by_fact(
         alignment = Alignment(reference, answer, exact)
         regions = [alignment.region(*leaf) for leaf in wrong]
         found = smallest([region for region in regions if region is not None and region.lines])
-        found = found or _of_statements(check, call, (alignment, reference, answer), statements, passing)
+        if found is not None:
+            around = Around(answer, statements, reference, check.grading.reference_text)
+            return told(case, found, statements, around.lines(found.steps))
+        found = _of_statements(check, call, (alignment, reference, answer), statements, passing)
         if found is not None:
             return told(case, found, statements)
     return kinds.precision(case, exchange, statements)
@@ -234,19 +256,34 @@ def wrong_results(
 ) -> list[tuple[torch.Tensor | None, torch.Tensor, str]]:
     """Return the results of a call that are not as expected: what came, what was expected, the name.
 
-    ``slack``: how far they may be apart, beside the largest of them; None for the tolerance of their dtype.
+    ``slack``: how far they may be apart, beside the largest of them; None for what the verdict allows.
     """
+    moved = _flat(expected, exchange.moves.results if exchange.moves is not None else None)
     got, want = list(tensors_in(value)), list(tensors_in(expected))
     names = exchange.names if len(exchange.names) == len(want) else ("",) * len(want)
     found: list[tuple[torch.Tensor | None, torch.Tensor, str]] = []
     for index, (theirs, name) in enumerate(zip(want, names, strict=True)):
         mine = got[index] if index < len(got) else None
-        if mine is None or mine.shape != theirs.shape or not _same(mine, theirs, slack):
+        if mine is None or mine.shape != theirs.shape or not _same(mine, theirs, slack, moved[index]):
             found.append((mine, theirs, name))
     return found
 
 
-def _same(mine: torch.Tensor, theirs: torch.Tensor, slack: float | None) -> bool:
-    if slack is None or not theirs.is_floating_point():
+def _same(mine: torch.Tensor, theirs: torch.Tensor, slack: float | None, moved: float | None) -> bool:
+    if slack is not None and theirs.is_floating_point():
+        return near(plain(mine), plain(theirs), slack)
+    if not agree(mine, theirs.to(mine.dtype)) or not theirs.is_floating_point() or not theirs.numel():
         return agree(mine, theirs.to(mine.dtype))
-    return near(plain(mine), plain(theirs), slack)
+    apart = (mine.double() - theirs.double()).abs().nan_to_num()
+    return exceeds(float(apart.max()), mine.dtype, float(theirs.abs().nan_to_num().max()), moved) is None
+
+
+def _flat(tree: Tree, moved: Moved) -> list[float | None]:
+    """Return how far each tensor of a result moves by rounding, in their order."""
+    if isinstance(tree, torch.Tensor):
+        return [moved]
+    if isinstance(tree, (tuple, list)):
+        return [one for index, item in enumerate(tree) for one in _flat(item, part(moved, index))]
+    if isinstance(tree, dict):
+        return [one for key, item in tree.items() for one in _flat(item, part(moved, key))]
+    return []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,6 +36,14 @@ class Statement:
     """Whether it is the head of a condition outside of all loops that may leave the function."""
     begins: bool = False
     """Whether it is where a function begins."""
+    inside: frozenset[str] = frozenset()
+    """Of a head: the names that are bound below it."""
+    targets: frozenset[str] = frozenset()
+    """Of a loop: the names that it binds itself."""
+    text: str = ""
+    """What it says, whatever its layout; of a head what it asks."""
+    asks_for_none: bool = False
+    """Whether it is the head of a condition that asks for nothing but whether something is there."""
 
 
 class Flow:
@@ -52,6 +60,10 @@ class Flow:
     def at(self, line: int) -> Statement:
         """Return the statement that a line belongs to."""
         return self._at.get(line) or Statement(line)
+
+    def texts(self) -> frozenset[str]:
+        """Return what the statements say."""
+        return frozenset(statement.text for statement in self._at.values() if statement.text)
 
     def _look(
         self, body: list[ast.stmt], heads: tuple[int, ...] = (), left: tuple[int, ...] = (), *, in_loop: bool = False
@@ -105,7 +117,21 @@ def _statement(
         jumps=isinstance(node, JUMPS),
         is_bare=isinstance(node, ast.Return) and _is_bare(node.value),
         is_guard=isinstance(node, ast.If) and not in_loop and _heads_that_leave(node) != (),
+        inside=_stored([inner for body in _bodies(node) for inner in body]),
+        targets=_stored([node.target]) if isinstance(node, ast.For) else frozenset(),
+        text=" ".join(map(ast.dump, parts)),
+        asks_for_none=isinstance(node, ast.If) and _is_about_none(node.test),
     )
+
+
+def _stored(nodes: Sequence[ast.AST]) -> frozenset[str]:
+    every = (inner for node in nodes for inner in ast.walk(node))
+    return frozenset(inner.id for inner in every if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load))
+
+
+def _is_about_none(test: ast.expr) -> bool:
+    one = isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Is, ast.IsNot))
+    return one and isinstance(test, ast.Compare) and ast.unparse(test.comparators[0]) == "None"
 
 
 def _is_bare(value: ast.expr | None) -> bool:

@@ -12,7 +12,7 @@ from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate.region import Alignment
 from grader.judge.explain.locate.statements import Statements
 from grader.judge.explain.locate.traces import Step, Trace, of_answer, of_reference
-from grader.judge.explain.locate.words import Located, listed
+from grader.judge.explain.locate.words import FEW, Located, listed
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _, plural
 from grader.transport.wire import dtype_name, tensors_in
@@ -44,9 +44,9 @@ def dtype(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loca
         if leaf.dtype == expected:
             continue
         end = Alignment.made(trace, leaf)
-        if end is None:
-            return None
-        lines = _lines(_entries(trace, end, name), statements)
+        lines = _lines(_entries(trace, end, name), statements) if end is not None else ()
+        if not lines:  # what was handed in is handed back
+            return structure(case, exchange, statements)
         sentence = _("From {where} on it is {dtype}, not {expected}.")
         return _told(case, lines, sentence, dtype=name, expected=dtype_name(expected))
     return None
@@ -128,9 +128,12 @@ def parameters(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
 
 
 def unchecked(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
-    """Find the function that should have raised."""
+    """Find what asks whether the arguments are right, and lets them pass; or the function that should have raised."""
     owner, name = _asked_for(case, exchange)
     line = statements.function(owner, name)
+    guards = statements.guards(line)
+    if guards and len(guards) <= FEW:
+        return _told(case, tuple(guards), _("What should be refused passes {where}."))
     sentence = _("`{name}`, which begins in {where}, accepts it.")
     return _told(case, (line,) if line else (), sentence, name=name or owner)
 

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 import torch
 
-from grader.judge.explain.locate.traces import NUMBERS, Step, Trace
+from grader.judge.explain.locate.traces import MOVES, NUMBERS, Step, Trace
 
 Kind = Literal["arranged", "part", "shuffled"]
 """The axes may be exchanged or merged; one place along an axis or two; any order at all."""
@@ -35,6 +35,7 @@ class Matcher:
             (number, plain(step.value)) for number, step in enumerate(reference.steps) if step.value is not None
         ]
         self._given = {number for number, step in enumerate(reference.steps) if not step.line}
+        self._operations = [step.operation for step in reference.steps]
         self._floats = [(n, v) for n, v in self._steps if v.dtype == NUMBERS and many(v)]
         self._totals = {n: float(v.abs().sum()) for n, v in self._floats}
         self._scales = {n: _scale(v) for n, v in self._floats}
@@ -49,7 +50,7 @@ class Matcher:
         if step.is_source:
             return self._given_one(value, slack)
         if value.dtype != NUMBERS:
-            return self._exact(value)
+            return self._exact(value, step.operation if _counts_up(value) else "")
         if not many(value):
             return None
         return self._arranged(step, value, slack) or (None if step.moves else self._less(value, slack))
@@ -83,15 +84,19 @@ class Matcher:
                 return "arranged", number
         return self._exact(value) if value.dtype != NUMBERS else None
 
-    def _exact(self, value: torch.Tensor) -> tuple[Kind, int] | None:
-        """Masks and tokens: no axis may be elsewhere, since that is what goes wrong with them."""
+    def _exact(self, value: torch.Tensor, operation: str = "") -> tuple[Kind, int] | None:
+        """Masks and tokens: no axis may be elsewhere, since that is what goes wrong with them.
+
+        ``operation``: what alone has made it, where many a thing has such numbers.
+        """
         if not bool((value != value.flatten()[:1]).any()):
             return None
         mine = without_ones(value)
         for number, theirs in reversed(self._steps):
             if theirs.dtype == value.dtype and theirs.numel() == value.numel():
                 other = without_ones(theirs)
-                if mine.shape == other.shape and torch.equal(mine, other):
+                made_so = operation in ("", self._operations[number]) or operation in MOVES
+                if made_so and mine.shape == other.shape and torch.equal(mine, other):
                     return "arranged", number
         return None
 
@@ -153,6 +158,11 @@ def plain(value: torch.Tensor) -> torch.Tensor:
     value = torch.where(filled, torch.full_like(value, -math.inf), value)
     value = torch.where(dead, torch.full_like(value, -4.5 * scale), value)  # there it matters which number it is
     return torch.nan_to_num(value, nan=-3.5 * scale, neginf=-2.5 * scale, posinf=2.5 * scale)
+
+
+def _counts_up(value: torch.Tensor) -> bool:
+    """Whether whole numbers are places, one after the other: 0, 1, 2."""
+    return value.dtype != torch.bool and torch.equal(value.flatten(), torch.arange(value.numel()))
 
 
 def _scale(value: torch.Tensor) -> float:

@@ -7,14 +7,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 import torch
 
 from grader.judge.exchange.compare import agree
+from grader.judge.explain.locate.alike import alike
 from grader.judge.explain.locate.match import RELATIVE, Matcher, factor, many, merges, near, plain
 from grader.judge.explain.locate.traces import NUMBERS, Step, Trace
 from grader.transport.wire import dtype_name
+
+ROUNDINGS: Final = 4.0
+OF_AN_ORDER: Final = 1e-3
+KINDS: Final = {
+    "mm": ("mm", "bmm", "addmm", "baddbmm", "mv", "dot", "addmv"),
+    "mul": ("mul", "div"),
+    "add": ("add", "sub", "rsub"),
+    "sum": ("sum", "mean", "cumsum"),
+}
+SELECTS: Final = frozenset(
+    ("slice", "select", "split", "split_with_sizes", "unbind", "narrow", "chunk", "diagonal", "as_strided")
+)
+"""Operations that leave something away."""
+WORSE: Final = 8.0
+"""What leads so many times as far away as a few roundings do is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +72,14 @@ class Alignment:
         self._reference, self._answer, self._slack = reference, answer, slack
         self._matcher = Matcher(reference, slack)
         self._groups: dict[int, int] = {}
+        self._used: set[int] | None = None
         found = {number: self._matcher.found(step) for number, step in enumerate(answer.steps)}
-        self.anchors = {number: match for number, match in found.items() if match is not None}
-        self._reached = self._all_alike({number for _kind, number in self.anchors.values()})
+        self._alike = {number: match for number, match in found.items() if match is not None}
+        self.anchors = {number: match for number, match in self._alike.items() if match[0] != "shuffled"}
+        for number, other in alike(answer, reference, slack).items():
+            if answer.steps[number].value is not None and number not in self.anchors:
+                self.anchors[number] = self._alike[number] = "arranged", other
+        self._reached = self._all_alike({number for _kind, number in self._alike.values()})
 
     def region(self, got: torch.Tensor | None, want: torch.Tensor, name: str) -> Region | None:
         """Return where a result goes wrong; None where its steps are not known."""
@@ -65,10 +87,14 @@ class Alignment:
         goal = self.made(self._reference, want)
         if end is None:
             return None
-        anchor = self.anchors.get(end)
-        if anchor is None:
+        anchor = self._alike.get(end)
+        is_goal = goal is not None and anchor is not None and anchor[1] in self._all_alike({goal})
+        is_goal = is_goal and self._slack <= OF_AN_ORDER  # of halves much looks like the same numbers in another order
+        if not is_goal and anchor is not None and goal is not None and anchor[1] in self._all_alike({goal}):
+            anchor = None
+        if anchor is None or (anchor[0] == "shuffled" and not is_goal):
             return self._around(end, goal)
-        if goal is not None and anchor[1] in self._all_alike({goal}):
+        if is_goal:
             steps, met = {end}, set[int]()
             for read in self._answer.steps[end].reads:
                 more, others = self._answer.behind(read, self.anchors)
@@ -77,7 +103,11 @@ class Alignment:
         step = self._answer.steps[end]
         right = Right(step.line, self._name(anchor[1]))
         missing = self._missing(goal) if goal is not None else ""
-        return Region((step.line,) if step.line else (), right, missing, returned=name or "?", steps=frozenset({end}))
+        behind = [self._answer.behind(read, self.anchors)[0] for read in step.reads]  # it may have done nothing
+        steps = {end}.union(*behind)
+        lines = [self._answer.steps[number].line for number in sorted(steps)]
+        every = tuple(dict.fromkeys(line for line in (step.line, *lines, self._answer.returned) if line))
+        return Region(every, right, missing, returned=name or "?", steps=frozenset(steps))
 
     def raised(self, line: int) -> Region | None:
         """Return where an answer goes wrong that raises at a line."""
@@ -99,24 +129,52 @@ class Alignment:
             for number in faint:
                 del self.anchors[number]
             steps, met = self._answer.behind(end, self.anchors)
+        while chosen := [number for number in met if self._is_another(number)]:
+            for number in chosen:
+                del self.anchors[number]
+            steps, met = self._answer.behind(end, self.anchors)
         missing = self._missing(goal) if goal is not None else ""
         whole = self._told(steps, met, missing)
+        short = self._stop_short(steps, met)
+        if whole is not None and short:
+            whole = replace(whole, lines=(*whole.lines, *(line for line in short if line not in whole.lines)))
         if goal is None or whole is None:
             return whole
         for number in sorted(steps - {end}):
             if self._is_right_from(number, end, goal):
                 steps, met = self._answer.behind(number, self.anchors)
-                whole = self._told(steps, met, missing) or whole
-                break
-        for number in sorted(steps):  # a step that is nearly right parts the region in two
-            near = self._nearly(self._answer.steps[number], goal)
-            if near is not None:
-                before, others = self._answer.behind(number, self.anchors)
-                line = self._answer.steps[number].line
-                told = self._told(before, others, self._name(near[0]), times=near[1])
-                if told is not None and line and len(told.lines) <= len(whole.lines):
-                    return told
+                near = self._nearly(self._answer.steps[number], goal)
+                name, times = (self._name(near[0]), near[1]) if near is not None else (missing, 0.0)
+                return self._told(steps, met, name, times=times) or whole
         return whole
+
+    def _stop_short(self, steps: set[int], met: set[int]) -> list[int]:
+        """Return the lines of right steps of which the reference makes something else first: they may end too early."""
+        every, found = self._answer.steps, list[int]()
+        mine_read, theirs_read = _readers(self._answer), _readers(self._reference)
+        for number in sorted(met):
+            kind, other = self.anchors[number]
+            if not every[number].line or kind != "arranged" or not every[number].dtype.startswith(("f", "b")):
+                continue
+            places = {every[user].at for user in _users(self._answer, mine_read, number)}
+            mine = {_kind(every[n].operation) for n in range(len(every)) if every[n].at in places and n in steps}
+            theirs = {
+                _kind(self._reference.steps[user].operation)
+                for one in self._all_alike({other})
+                for user in _users(self._reference, theirs_read, one)
+            }
+            if theirs and mine and not mine & theirs:
+                found.append(every[number].line)
+        return found
+
+    def _is_another(self, number: int) -> bool:
+        """Whether a step puts numbers somewhere with which the reference computes nothing: others should be there."""
+        step = self._answer.steps[number]
+        if not step.moves or not step.line:
+            return False
+        if self._used is None:
+            self._used = _used(self._reference)
+        return not self._used & self._all_alike({self.anchors[number][1]})
 
     def _is_faintly_wrong(self, number: int, goal: int) -> bool:
         """Whether a step that looks right leads the reference to something else: what is off there matters later."""
@@ -128,6 +186,7 @@ class Alignment:
             or not mine.line
             or mine.value is None
             or want is None
+            or theirs.value is None
             or playback is None
             or other == goal
         ):
@@ -135,7 +194,13 @@ class Alignment:
         if mine.shape != theirs.shape or mine.dtype not in RELATIVE or theirs.dtype != dtype_name(NUMBERS):
             return False
         came = playback.again(goal, other, mine.value.to(NUMBERS))
-        return came is not None and came.shape == want.shape and not near(plain(came), plain(want), 4 * self._slack)
+        if came is None or came.shape != want.shape or near(plain(came), plain(want), 4 * self._slack):
+            return False
+        rounded = playback.again(goal, other, _rounded(theirs.value, mine.value.dtype))  # what is right is rounded, too
+        if rounded is None:
+            return False
+        off, usual = (float((plain(one) - plain(want)).abs().max()) for one in (came, rounded))
+        return off > WORSE * usual
 
     def _is_right_from(self, number: int, end: int, goal: int) -> bool:
         """Whether the reference, too, comes from the numbers of this step to the result of the answer.
@@ -144,6 +209,8 @@ class Alignment:
         """
         mine, result, playback = self._answer.steps[number], self._answer.steps[end].value, self._reference.playback
         if mine.value is None or result is None or playback is None or not mine.value.dtype.is_floating_point:
+            return False
+        if not many(plain(mine.value)):  # much leads from few numbers to the same
             return False
         for other in sorted(self._reference.behind(goal, self._reached)[0] - {goal}):
             theirs = self._reference.steps[other]
@@ -197,11 +264,12 @@ class Alignment:
 
     @staticmethod
     def made(trace: Trace, value: torch.Tensor) -> int | None:
-        """Return the last step that has just these numbers in this shape."""
-        for number in range(len(trace.steps) - 1, -1, -1):
-            step = trace.steps[number]
-            if step.value is not None and step.value.shape == value.shape and agree(step.value, value):
-                return number
+        """Return the last step that has just these numbers in this shape, bit for bit where there is one."""
+        for same in (_identical, agree):
+            for number in range(len(trace.steps) - 1, -1, -1):
+                step = trace.steps[number]
+                if step.value is not None and step.value.shape == value.shape and same(step.value, value):
+                    return number
         return None
 
     def name_of_mine(self, number: int) -> str:
@@ -226,6 +294,53 @@ class Alignment:
             return steps[number].name
         alike = self._matcher.alike({number})
         return next((steps[other].name for other in sorted(alike) if steps[other].name), "")
+
+
+def _rounded(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Return numbers as far from what they are as rounding along the way may bring them: a few last digits."""
+    signs = torch.ones_like(value).flatten()
+    signs[::2] = -1.0
+    return value * (1.0 + ROUNDINGS * torch.finfo(dtype).eps * signs.view_as(value))
+
+
+def _readers(trace: Trace) -> dict[int, list[int]]:
+    """Return which steps read each step."""
+    found: dict[int, list[int]] = {}
+    for number, step in enumerate(trace.steps):
+        for read in step.reads:
+            found.setdefault(read, []).append(number)
+    return found
+
+
+def _users(trace: Trace, readers: dict[int, list[int]], number: int) -> set[int]:
+    """Return the steps that compute something with a tensor, or with the same numbers in another order."""
+    found, left = set[int](), [number]
+    while left:
+        for user in readers.get(left.pop(), ()):
+            (left.append if trace.steps[user].moves else found.add)(user)
+    return found
+
+
+def _kind(operation: str) -> str:
+    """Return the name of an operation, one for those that do the same."""
+    return next((kind for kind, names in KINDS.items() if operation.rstrip("_") in names), operation.rstrip("_"))
+
+
+def _used(trace: Trace) -> set[int]:
+    """Return the steps with whose numbers something is computed, whole and not in part."""
+    found: set[int] = set()
+    readers = _readers(trace)
+    for number in range(len(trace.steps) - 1, -1, -1):
+        step = trace.steps[number]
+        if not step.moves or (number in found and step.operation not in SELECTS):
+            found.update(step.reads)
+        elif number not in readers:
+            found.update((number, *step.reads))  # it is handed back
+    return found
+
+
+def _identical(one: torch.Tensor, two: torch.Tensor) -> bool:
+    return one.dtype == two.dtype and bool(torch.equal(one.nan_to_num(), two.nan_to_num()))
 
 
 def _lies_like(mine: tuple[int, ...], theirs: tuple[int, ...]) -> bool:

@@ -44,6 +44,13 @@ class Statements:
                 return [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
         return []
 
+    def guards(self, line: int) -> list[int]:
+        """Return the conditions on which the function that begins at a line raises, as their lines."""
+        every = ast.walk(self._tree) if self._tree is not None else ()
+        made = next((node for node in every if isinstance(node, ast.FunctionDef) and node.lineno == line), None)
+        heads = (node for node in ast.walk(made) if isinstance(node, ast.If)) if made is not None else ()
+        return [node.lineno for node in heads if any(isinstance(inner, ast.Raise) for inner in node.body)]
+
     def takes_default(self, owner: str, line: int) -> bool:
         """Whether the statement of a line reads an argument of the constructor that has a default."""
         classes = [node for node in ast.walk(self._tree or ast.Module([], [])) if isinstance(node, ast.ClassDef)]
@@ -73,3 +80,52 @@ class Statements:
                         if any(n.attr == name for n in named):
                             return inner.lineno
         return 0
+
+    def everywhere(self, name: str) -> list[int]:
+        """Return the lines at which the file itself gives a name a value."""
+        body = self._tree.body if self._tree is not None else []
+        return [node.lineno for node in body if isinstance(node, (ast.Assign, ast.AnnAssign)) and _binds(node, name)]
+
+    def given(self, attribute: str, line: int) -> list[tuple[int, str]]:
+        """Return where the class that a line is in gives its object an attribute or changes it, and what it says."""
+        found: list[tuple[int, str]] = []
+        for node in self._tree.body if self._tree is not None else []:
+            if isinstance(node, ast.ClassDef) and node.lineno <= line <= (node.end_lineno or 0):
+                simple = (
+                    inner for inner in ast.walk(node) if isinstance(inner, ast.stmt) and not hasattr(inner, "body")
+                )
+                found += [(one.lineno, ast.unparse(one)) for one in simple if _gives(one, attribute)]
+        return found
+
+    def called(self, text: str) -> list[int]:
+        """Return the lines of the statements in functions of the file that a text calls, not those of methods."""
+        found: list[int] = []
+        for node in self._tree.body if self._tree is not None else []:
+            if isinstance(node, ast.FunctionDef) and f"{node.name}(" in text:
+                inner = (one for one in ast.walk(node) if isinstance(one, ast.stmt) and one is not node)
+                found += [one.lineno for one in inner if not isinstance(one, ast.Expr)]
+        return found
+
+
+def _gives(node: ast.stmt, attribute: str) -> bool:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        text = ast.unparse(node.value)
+        return text.startswith((f"self.register_buffer('{attribute}'", f"self.{attribute}."))
+    if not isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
+        return False
+    own = f"self.{attribute}"
+    return any(
+        text == own or text.startswith((f"{own}.", f"{own}["))
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        for text in map(ast.unparse, _each(target))
+    )
+
+
+def _binds(node: ast.Assign | ast.AnnAssign, name: str) -> bool:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return any(ast.unparse(one) == name for target in targets for one in _each(target))
+
+
+def _each(target: ast.expr) -> list[ast.expr]:
+    parts = target.elts if isinstance(target, (ast.Tuple, ast.List)) else []
+    return [one for part in parts for one in _each(part)] or [target]

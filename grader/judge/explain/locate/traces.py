@@ -55,6 +55,8 @@ class Step:
     writes: int
     value: torch.Tensor | None
     device: str = "cpu"
+    at: int = -1
+    """The number of the statement that ran, among those passed."""
 
     @property
     def is_source(self) -> bool:
@@ -186,7 +188,7 @@ def _read(reply: Header, tensors: Tensors) -> Trace | None:
     tree = Unpacker(tensors)
     steps: list[Step] = []
     for number, told in enumerate(reply["steps"][:MOST_SENT]):
-        line, operation, reads, dtype, shape, name, cuts, writes, device, node = told
+        line, operation, reads, dtype, shape, name, cuts, writes, device, at, node = told
         if type(line) is not int or not 0 <= line < MOST_LINES or type(operation) is not str or type(name) is not str:
             raise ValueError
         if any(type(read) is not int or not 0 <= read < number for read in reads) or type(dtype) is not str:
@@ -199,7 +201,8 @@ def _read(reply: Header, tensors: Tensors) -> Trace | None:
             raise ValueError
         into = writes if type(writes) is int and 0 <= writes < number else -1
         where = device if type(device) is str else ""
-        steps.append(Step(line, operation, tuple(reads), dtype, sizes, name, cuts is True, into, value, where))
+        ran = at if type(at) is int and 0 <= at < MOST_LINES else -1
+        steps.append(Step(line, operation, tuple(reads), dtype, sizes, name, cuts is True, into, value, where, ran))
     returned = reply.get("returned")
     if type(returned) is not int or not 0 <= returned < MOST_LINES:
         raise ValueError

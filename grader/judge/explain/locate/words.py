@@ -33,11 +33,13 @@ class Located:
         return self.lines[0]
 
 
-def told(case: CaseOutcome, region: Region | None, statements: Statements) -> Located | None:
-    """Say what a region tells; None where there is none."""
+def told(
+    case: CaseOutcome, region: Region | None, statements: Statements, around: Sequence[int] = ()
+) -> Located | None:
+    """Say what a region tells, and what else may be to blame ``around`` it; None where there is none."""
     if region is None:
         return None
-    lines = tuple(dict.fromkeys(statements.of(line) for line in region.lines))
+    lines = tuple(dict.fromkeys(statements.of(line) for line in (*region.lines, *around)))
     if not 0 < len(lines) <= MOST_LINES:
         return None
     return Located(
@@ -47,9 +49,11 @@ def told(case: CaseOutcome, region: Region | None, statements: Statements) -> Lo
 
 def _sentence(region: Region, lines: tuple[int, ...], statements: Statements) -> str:
     where, right = listed(lines), region.right
-    if right is not None and not region.returned and statements.of(right.line) in lines:
+    own = [statements.of(line) for line in region.lines]
+    if right is not None and not region.returned and statements.of(right.line) in own:
         right = None
     if region.returned and right is not None:
+        where = listed(own[:1])
         if right.name:
             sentence = _(
                 "What is returned as `{returned}` has the numbers of `{name}`: a step is missing after {where}."
@@ -83,6 +87,7 @@ def listed(lines: Sequence[int]) -> str:
     """Name lines: one, a few, or from where to where."""
     if len(lines) == 1:
         return _("line {line}").format(line=lines[0])
-    if len(lines) <= FEW:
+    near = max(lines) - min(lines) < 2 * len(lines)
+    if len(lines) <= FEW or not near:
         return _("lines {lines}").format(lines=_(", ").join(map(str, sorted(lines))))
     return _("lines {first} to {last}").format(first=min(lines), last=max(lines))

@@ -1,0 +1,74 @@
+"""Steps that do the same to the same: an operation of the answer and one of the reference whose inputs are the same.
+
+Few numbers, or none but 0 and 1, are no proof by themselves; beside what they were made of they are.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from grader.judge.explain.locate.match import near, plain
+from grader.judge.explain.locate.traces import NUMBERS, Trace
+
+COPIES = frozenset(("clone", "_to_copy", "contiguous", "detach", "alias", "lift_fresh"))
+"""Operations whose result is what went in."""
+
+Same = tuple[str, tuple[int, ...]]
+"""An operation, and what its inputs are known as."""
+
+
+def alike(answer: Trace, reference: Trace, slack: float) -> dict[int, int]:
+    """Return the steps of the reference that steps of an answer repeat, from what both were given on."""
+    known = _known(reference, slack)
+    by_making: dict[Same, list[int]] = {}
+    for number, step in enumerate(reference.steps):
+        if not step.is_source and step.operation not in COPIES:
+            by_making.setdefault(_making(reference, number, known), []).append(number)
+    found: dict[int, int] = {}
+    for number, step in enumerate(answer.steps):
+        if step.is_source:
+            candidates = [n for n, other in enumerate(reference.steps) if other.is_source and known[n] == n]
+        elif step.operation in COPIES and len(step.reads) == 1:
+            candidates = [found[step.reads[0]]] if step.reads[0] in found else []
+        elif all(read in found for read in step.reads):
+            making = step.operation, tuple(sorted(known[found[read]] for read in step.reads))
+            candidates = by_making.get(making, []) if step.reads else []
+        else:
+            continue
+        same = next((n for n in candidates if _same(step.value, reference.steps[n].value, slack)), None)
+        if same is not None and tuple(step.shape) == tuple(reference.steps[same].shape):
+            found[number] = same
+    return {number: other for number, other in found.items() if not answer.steps[number].is_source}
+
+
+def _known(reference: Trace, slack: float) -> list[int]:
+    """Return what each step of the reference is known as: equal inputs as one, and copies as what they are made of."""
+    known: list[int] = []
+    for number, step in enumerate(reference.steps):
+        if step.is_source:
+            others = (n for n in range(number) if reference.steps[n].is_source)
+            values = ((n, reference.steps[n].value) for n in others)
+            first = next((n for n, value in values if value is not None and _same(step.value, value, slack)), number)
+            known.append(first)
+        elif step.operation in COPIES and len(step.reads) == 1:
+            known.append(known[step.reads[0]])
+        else:
+            known.append(number)
+    return known
+
+
+def _making(trace: Trace, number: int, known: list[int]) -> Same:
+    step = trace.steps[number]
+    return step.operation, tuple(sorted(known[read] for read in step.reads))
+
+
+def _same(mine: torch.Tensor | None, theirs: torch.Tensor | None, slack: float) -> bool:
+    """Whether two tensors are the same, as far as they are known."""
+    if mine is None or theirs is None:
+        return True
+    if mine.shape != theirs.shape:
+        return False
+    one, two = plain(mine), plain(theirs)
+    if one.dtype != two.dtype:
+        return False
+    return near(one, two, slack) if one.dtype == NUMBERS else bool(torch.equal(one, two))

@@ -1,0 +1,122 @@
+"""What else may be to blame around steps that go wrong: whoever chose what goes into them, and what is no tensor.
+
+A step may be right and get what is right, but not for it: another tensor, another number, in a branch that should not
+have been taken. Statements that the reference has word for word are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from grader.judge.explain.locate.flow import Flow, Statement
+from grader.judge.explain.locate.statements import Statements
+from grader.judge.explain.locate.traces import Trace
+from grader.probes.lines import UNKNOWN
+
+OF_WEIGHTS: Final = ("Linear", "Parameter", "Embedding")
+"""Who makes what is loaded: its numbers are known."""
+
+
+class Around:
+    """The statements around those of an answer that go wrong, in one call."""
+
+    def __init__(self, answer: Trace, statements: Statements, reference: Trace, model: str) -> None:
+        """``model``: the text of the reference."""
+        self._trace, self._statements = answer, statements
+        self._flow = Flow(statements.source)
+        self._known = Flow(model).texts()
+        self._theirs = {(name, text) for one in reference.passed for name, text in one.made.items()}
+        self._found: dict[int, None] = {}
+        self._seen: set[int] = set()
+
+    def lines(self, steps: Iterable[int]) -> tuple[int, ...]:
+        """Return the lines that may be to blame for what these steps do, other than their own."""
+        left = [self._trace.steps[number].at for number in steps]
+        while left:
+            number = left.pop()
+            if number < 0 or number >= len(self._trace.passed) or number in self._seen:
+                continue
+            self._seen.add(number)
+            left += self._beside(number)
+        own = {self._line(self._trace.steps[number].line) for number in steps}
+        return tuple(line for line in self._found if line not in own)
+
+    def _line(self, line: int) -> int:
+        return self._flow.at(line).line
+
+    def _beside(self, number: int) -> Iterator[int]:
+        """Note what a statement that ran got, and yield whoever called its function."""
+        one = self._trace.passed[number]
+        statement = self._flow.at(one.line)
+        for name in sorted(statement.reads):
+            bound = self._bound(number, name)
+            self._skipped(bound, number, name)
+            if bound < 0:
+                self._note(self._statements.everywhere(name))
+            elif self._flow.at(self._trace.passed[bound].line).begins:
+                if one.caller >= 0:
+                    yield self._called(one.caller)
+            elif self._is_choice(bound, name):
+                self._note([self._trace.passed[bound].line])
+                self._heads(self._flow.at(self._trace.passed[bound].line))
+        self._heads(statement)
+        for name in sorted(statement.attributes):
+            for line, text in self._statements.given(name, one.line):
+                if not _makes_weights(text):
+                    self._note([line, *self._statements.called(text)])
+
+    def _called(self, number: int) -> int:
+        """Note a statement that called a function: which arguments it got is its choice."""
+        self._note([self._trace.passed[number].line])
+        return number
+
+    def _bound(self, number: int, name: str) -> int:
+        """Return the statement that bound a name last, before another one of the same function ran; -1 for none."""
+        frame = self._trace.passed[number].frame
+        for before in range(number - 1, -1, -1):
+            one = self._trace.passed[before]
+            if one.frame == frame and name in one.made:
+                return before
+        return -1
+
+    def _is_choice(self, bound: int, name: str) -> bool:
+        """Whether a statement only gave a name to what was there, or to what is no tensor."""
+        text = self._trace.passed[bound].made[name]
+        if text.startswith("#") and text[1:].isdigit():
+            made = self._trace.steps[int(text[1:])].at if int(text[1:]) < len(self._trace.steps) else bound
+            return made < bound and self._is_bare(bound)
+        if "#" in text or UNKNOWN in text:
+            return False
+        return (name, text) not in self._theirs
+
+    def _is_bare(self, bound: int) -> bool:
+        """Whether a statement made no tensor, nor called anybody who did."""
+        calls = any(one.caller == bound for one in self._trace.passed[bound + 1 :])
+        return not calls and not any(step.at == bound for step in self._trace.steps)
+
+    def _skipped(self, bound: int, number: int, name: str) -> None:
+        """Note conditions that ran since a name was bound, and might have bound it to something else."""
+        frame = self._trace.passed[number].frame
+        for between in range(max(bound + 1, 0), number):
+            one = self._trace.passed[between]
+            statement = self._flow.at(one.line)
+            if one.frame == frame and statement.is_head and name in statement.inside and not statement.asks_for_none:
+                self._note([one.line])
+
+    def _heads(self, statement: Statement) -> None:
+        """Note the conditions and loops that a statement stands in."""
+        for line in statement.heads:
+            head = self._flow.at(line)
+            if not head.asks_for_none and (not head.targets or head.targets & statement.reads):
+                self._note([line])
+
+    def _note(self, lines: Iterable[int]) -> None:
+        for line in lines:
+            statement = self._flow.at(line)
+            if statement.text not in self._known:
+                self._found.setdefault(statement.line)
+
+
+def _makes_weights(text: str) -> bool:
+    return any(f"{name}(" in text for name in OF_WEIGHTS)

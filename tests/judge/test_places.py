@@ -1,0 +1,93 @@
+"""The place that is told holds the faulty line: whoever chose what goes in is in it, and what is no tensor."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.client.session import Session
+from grader.dev.answers import Known
+from tests.judge.test_causes import changed, line_of, why
+from tests.marked import changed as marked_lines
+from tests.marked import marks
+
+
+@pytest.mark.parametrize(
+    ("kata", "old", "new", "marked"),
+    [
+        pytest.param(
+            "mask-dialects", "LOWEST_BIAS = -1e3", "LOWEST_BIAS = -32752.0", "= -32752.0", id="number of the file"
+        ),
+        pytest.param(
+            "masked-softmax",
+            '    masked_scores = scores.masked_fill(~mask, float("-inf"))\n',
+            '    masked_scores = scores.masked_fill(~mask, float("-inf"))\n'
+            "    if mask.size(-1) > 4:\n        masked_scores = (scores)\n",
+            "(scores)",
+            id="another name for what was there",
+        ),
+        pytest.param(
+            "split-heads",
+            "    tokens = x.transpose(1, 2)  # (B, S, H, d_head)",
+            "    x = x.flip(1)\n    tokens = x.transpose(1, 2)  # (B, S, H, d_head)",
+            "x.flip(1)",
+            id="right numbers in another order",
+        ),
+        pytest.param(
+            "positional-encoding",
+            "table[:, 0::2] = torch.sin(angles)",
+            "table[:, 0::2] = torch.sin(angles) + 0.5",
+            "+ 0.5",
+            id="what was made before the call",
+        ),
+        pytest.param(
+            "attention-backward",
+            "    d_weights = d_output @ v.transpose(-2, -1)  # (B, n, m)",
+            "    d_weights = (d_output + 0.1) @ v.transpose(-2, -1)",
+            "d_output + 0.1",
+            id="two results hang on it",
+        ),
+        pytest.param(
+            "layer-norm",
+            "wide = x.to(torch.promote_types(x.dtype, torch.float32))",
+            "wide = x.float()",
+            "x.float()",
+            id="digits that only float64 has",
+        ),
+        pytest.param("sdpa", "return output, weights", "return weights, output", "return weights", id="exchanged"),
+        pytest.param(
+            "gqa", "if d_model % n_heads != 0", "if d_model % n_heads > 99", "n_heads > 99", id="a check that passes"
+        ),
+        pytest.param(
+            "encoder-block",
+            "self.addnorm2(y, self.ffn(y))",
+            "self.addnorm2(y, self.ffn(x))",
+            "self.ffn(x)",
+            id="caller",
+        ),
+    ],
+)
+def test_the_faulty_line_is_in_the_place(session: Session, kata: str, old: str, new: str, marked: str) -> None:
+    """Of a mistake that is looked for by its place alone."""
+    source = changed(kata, (old, new))
+    cause = why(session, kata, source, named=False)[0]
+    assert line_of(source, marked) in cause["lines"], cause
+
+
+def test_what_rounding_does_is_not_blamed(session: Session) -> None:
+    """Scores of a million are rounded by what changes the weights; it is the fill that is wrong."""
+    source = changed(
+        "self-attention",
+        ('scores.masked_fill(~mask, float("-inf"))', "scores.masked_fill(~mask, scores.detach().min().item() - 1e4)"),
+    )
+    cause = why(session, "self-attention", source, named=False)[0]
+    assert line_of(source, "- 1e4") in cause["lines"]
+
+
+def test_marks_are_where_statements_differ() -> None:
+    """A changed statement is marked; for a missing one those above and below it; comments make no difference."""
+    right = "def f(x):\n    a = x + 1\n    b = a * 2\n    return b\n"
+    assert marked_lines("def f(x):\n    # why\n    a = x + 1\n    b = a * 3\n    return b\n", right) == {4}
+    assert marked_lines("def f(x):\n    a = x + 1\n    return b\n", right) == {2, 3}
+    assert marked_lines("def f(x: int) -> int:\n    a = x + 1\n    b = a * 2\n    return b\n", right) == frozenset()
+    assert marked_lines("def f(x):\n    a = x + 1\n    b = b * 1.0\n    return b\n", right) == {2, 4}
+    assert marks(Known("sdpa", "wrong", "other", "def g():\n    pass\n")) == frozenset()

@@ -1,0 +1,99 @@
+"""Which lines of a known wrong answer are wrong: those in which it differs from the right answer that is nearest.
+
+Statements are compared, not lines: comments, docstrings, annotations and imports make no difference. Where a statement
+is missing, the mark is on those above and below the hole.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import cache
+from typing import Final
+
+from grader import catalog
+from grader.dev.answers import Known, known_answers
+
+MOST_CHANGED: Final = 6
+"""With more changed statements than so many it is another answer, not one with a mistake in it."""
+_BLOCKS: Final = ("body", "orelse", "finalbody", "handlers")
+
+Statement = tuple[int, str]
+"""How deep a statement stands, and its text: of one with a body the head alone."""
+
+
+def marks(answer: Known) -> frozenset[int]:
+    """Return the lines at which the wrong statements of an answer begin; empty where it is like no right answer."""
+    if answer.kind == "mistake":
+        return changed(answer.source, catalog.find(answer.kata).reference())
+    found = [changed(answer.source, right) for right in _right_answers(answer.kata)]
+    return min((lines for lines in found if lines), key=len, default=frozenset())
+
+
+@cache
+def _right_answers(kata: str) -> tuple[str, ...]:
+    return tuple(answer.source for answer in known_answers(catalog.find(kata)) if answer.accepted)
+
+
+def changed(source: str, right: str) -> frozenset[int]:
+    """Return the lines of the statements that another text does not have; empty where these are too many."""
+    try:
+        mine, theirs = _statements(source), _statements(right)
+    except SyntaxError:
+        return frozenset()
+    places: set[int] = set()
+    count = 0
+    matcher = SequenceMatcher(None, [one for one, _line in mine], [one for one, _line in theirs], autojunk=False)
+    for kind, start, stop, first, last in matcher.get_opcodes():
+        if kind == "equal":
+            continue
+        count += max(stop - start, last - first)
+        places.update(range(start, stop) if stop > start else (max(start - 1, 0), min(start, len(mine) - 1)))
+        if any(text.startswith("Raise ") for (_depth, text), _line in theirs[first:last]):  # nothing is refused there
+            heads = [at for at in range(start) if mine[at][0][1].startswith("FunctionDef ")]
+            places.update(heads[-1:])
+    return frozenset(mine[at][1] for at in places) if 0 < count <= MOST_CHANGED else frozenset()
+
+
+def _statements(source: str) -> list[tuple[Statement, int]]:
+    return list(_of(ast.parse(source).body, 0))
+
+
+def _of(body: Sequence[ast.AST], depth: int) -> Iterator[tuple[Statement, int]]:
+    for node in body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            continue
+        if (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)) or _does_nothing(node):
+            continue
+        assert isinstance(node, (ast.stmt, ast.ExceptHandler))
+        yield (depth, _head(node)), node.lineno
+        for block in _BLOCKS:
+            yield from _of(getattr(node, block, ()), depth + 1)
+
+
+def _does_nothing(node: ast.AST) -> bool:
+    """Whether a statement only stands where another one should: `pass`, `x = x`, `x = x * 1.0`."""
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return isinstance(node, ast.Pass)
+    name = ast.unparse(node.targets[0])
+    return ast.unparse(node.value) in (name, f"{name} * 1.0")
+
+
+def _head(node: ast.AST) -> str:
+    """Return the text of a statement without its body and its annotations."""
+    fields = {name: value for name, value in ast.iter_fields(node) if name not in (*_BLOCKS, "returns", "type_params")}
+    if isinstance(node, ast.AnnAssign):
+        fields.pop("annotation")
+    return f"{type(node).__name__} {[_bare(value) for value in fields.values()]}"
+
+
+def _bare(value: object) -> str:
+    if isinstance(value, list):
+        return str([_bare(one) for one in value])
+    if isinstance(value, ast.AST):
+        for inner in ast.walk(value):
+            if isinstance(inner, ast.arg):
+                inner.annotation = None
+        return ast.dump(value)
+    return str(value)
