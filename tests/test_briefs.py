@@ -153,8 +153,8 @@ def test_both_languages_have_the_same_numbers(monkeypatch):
 
 def test_a_kata_without_an_example_is_told(monkeypatch):
     """Where the first case is another one, the author reads what it must be."""
-    others = list(byhand.cases_of(MHA.solution / "cases.py"))[1:]
-    monkeypatch.setattr(byhand, "cases_of", lambda _path: iter(others))
+    others = list(byhand.cases_of(MHA))[1:]
+    monkeypatch.setattr(byhand, "cases_of", lambda _kata: iter(others))
     assert list(byhand.problems(MHA)) == ["the first case must be `def test_by_hand(check)`, of the family core"]
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-CASES = sorted((ROOT / "solutions").glob("*/cases.py"))
+CASES = sorted((ROOT / "solutions").glob("*/cases*.py"))
 
 
-@pytest.mark.parametrize("file", CASES, ids=[file.parent.name for file in CASES])
+@pytest.mark.parametrize("file", CASES, ids=[f"{file.parent.name}-{file.stem}" for file in CASES])
 def test_cases_import_the_kit_alone(file: Path) -> None:
     """Authors find all that they need in one room."""
     tree = ast.parse(file.read_text(encoding="utf-8"))

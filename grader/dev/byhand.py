@@ -80,7 +80,7 @@ def problems(kata: Kata) -> Iterator[str]:
 
 def facts_of(kata: Kata) -> Facts:
     """Run the first case with the reference. Raises ValueError where it is not there, or is none."""
-    first = next(cases_of(kata.solution / "cases.py"), None)
+    first = next(cases_of(kata), None)
     if first is None or first.name != NAME or first.family != CORE:
         raise ValueError(f"the first case must be `def {NAME}(check)`, of the family {CORE}")
     facts, filename = Facts(), str(kata.solution / "reference.py")

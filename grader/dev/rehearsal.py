@@ -8,7 +8,6 @@ import runpy
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any, Final
 
 import torch
@@ -16,6 +15,7 @@ import torch
 from grader.catalog import Kata
 from grader.judge.cases.case import Case, traits_of
 from grader.judge.cases.check import Check
+from grader.judge.cases.collect import importing_each_other
 from grader.judge.cases.rng import Numbers
 from grader.judge.cases.variant import Variant
 from grader.judge.contract import Grading
@@ -59,7 +59,7 @@ def rehearse(kata: Kata, watching: AbstractContextManager[None]) -> Iterator[str
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            for _step in Plan(SEED).steps(grading, list(cases_of(kata.solution / "cases.py"))):
+            for _step in Plan(SEED).steps(grading, list(cases_of(kata))):
                 pass
         except Exception as error:  # noqa: BLE001 - whatever it is, the author of the kata must hear of it
             yield f"no grading can be prepared: {type(error).__name__}: {error}"
@@ -76,7 +76,7 @@ def rehearse_with(
     witness = Witness(source, str(kata.solution / "reference.py"), watching)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for case in cases_of(kata.solution / "cases.py"):
+        for case in cases_of(kata):
             if case.family == "cost" or case.trains:
                 continue
             outcome = CaseOutcome(case, Variant(case.family, dtype=torch.float64))
@@ -87,10 +87,14 @@ def rehearse_with(
                 yield f"{case.name}: the reference fails: {failure}"
 
 
-def cases_of(path: Path) -> Iterator[Case]:
-    """Yield the cases of a file as pytest would collect them."""
-    for name, function in runpy.run_path(str(path)).items():
-        if name.startswith("test_") and callable(function):
+def cases_of(kata: Kata) -> Iterator[Case]:
+    """Yield the cases of a kata as pytest would collect them."""
+    for file in kata.case_files:
+        with importing_each_other(kata.case_files):
+            found = runpy.run_path(str(file))
+        for name, function in found.items():
+            if not (name.startswith("test_") and callable(function)):
+                continue
             marks = getattr(function, "pytestmark", [])
             for position, given in enumerate(_parameters(marks)):
                 text, run = ", ".join(map(str, given.values())), _with(function, given)

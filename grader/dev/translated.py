@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
 from grader import catalog, wording
@@ -17,8 +18,10 @@ SENTENCE_AT = {"same": 2, "close": 2, "that": 1, "at_most": 2, "no_loop": 3}
 
 def problems(kata: Kata) -> Iterator[str]:
     """Yield what is missing, what belongs to nothing and what has other placeholders, a sentence each."""
-    tree = ast.parse((kata.solution / "cases.py").read_text(encoding="utf-8"))
+    text = "\n".join(file.read_text(encoding="utf-8") for file in kata.case_files)
+    tree = ast.parse(text)
     functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
+    yield from (f"two cases are called {name}" for name, count in Counter(functions).items() if count > 1)
     said = set(sentences(tree))
     for lang in LANGUAGES:
         if lang != "en":

@@ -3,13 +3,14 @@
 import pytest
 import torch
 
-from grader.kit.dropped import before_norm, shared, spread_of
-from grader.kit.inference import inference_mode
-
 # Gradients through a cache that was handed in are not graded: cases that hand one on have no `grad` variant.
 # A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide blocks.
 without_dtype = pytest.mark.derive("grad", "device", "contract")
+
+
 without_grad = pytest.mark.derive("dtype", "device", "contract")
+
+
 without_both = pytest.mark.derive("device", "contract")
 
 
@@ -199,223 +200,6 @@ def test_no_dropout_in_evaluation_mode(check, rng):
     feed(block, rng.normal(2, 4, 32), rng.normal(2, 3, 32), [3, 1])
 
 
-def two_sums(check, block, spread, x, *others):
-    """Call a block twice in training and undo its norms: the sums but for their first two features, of both calls.
-
-    The first two features stand at +spread/2 and -spread/2 before the norms, so the scale is known.
-    """
-    with inference_mode(check):  # where nobody differentiates, a module in training drops as well
-        first = block.train().run(x, *others)
-        check.roll()
-        second = block.run(x, *others)
-    return [before_the_norms(check, result.got, x.shape, spread) for result in (first, second)]
-
-
-def before_the_norms(check, got, shape, spread):
-    """Undo the norms of one result."""
-    output = got[0] if isinstance(got, tuple) and got else None
-    fits = isinstance(output, torch.Tensor) and output.shape == shape
-    check.that(fits, "in training the output is not a tensor of the shape of x")
-    output = output.double() if fits else torch.zeros(shape, dtype=torch.float64)
-    return before_norm(output, spread)
-
-
-def check_lattice(check, both_sums, keys):
-    """Equal weights for `keys` (n,) keys at dropout 0.5, values of 1: 2k/keys for k weights kept, twice that if kept.
-
-    Features 0 to 5 and 8 to 13 of the sums are all of one head each.
-    """
-    heads, again = (keys[:, None] / 4 * torch.stack([s[..., 0:6], s[..., 8:14]]) for s in both_sums)  # (2, B, n, 6)
-    kept, counts = heads > 0.2, heads.amax(-1)  # (2, B, n, 6), (2, B, n)
-    seen = kept.any(-1)
-    mixed = seen & ~kept.all(-1)
-    left_whole = not mixed.any() and seen.float().mean() > 0.75
-    check.that(not left_whole, "the output of the sublayer is not dropped out before the sum")
-    halves = 2 * heads  # keys / 2 where no weight is dropped
-    check.that((halves - halves.round()).abs().max() < 0.1, "sums are none that dropout 0.5 can give")
-    check.that(mixed.float().mean() > 0.5, "features of a token are dropped together instead of one by one")
-    alike = ((heads - counts[..., None]).abs() < 0.1)[kept].all()
-    check.that(alike, "features of one head see different attention weights")
-    whole = ((counts - keys / 2).abs() < 0.1)[seen].all()
-    check.that(not whole, "the attention weights are not dropped out")
-    check.that((counts - counts.round()).abs().max() < 0.1, "sums are none that dropout 0.5 can give")
-    check.that(spread_of(counts, seen, 1) > 0.5, "all batch rows lose the same attention weights")
-    check.that(spread_of(counts, seen, 2) > 1.5, "all queries lose the same attention weights")
-    check.that(spread_of(counts, seen, 0) > 0.5, "both heads lose the same attention weights")
-    check.that(not shared(kept, 1), "all batch rows lose the same features")
-    check.that(not shared(kept, 2), "all tokens lose the same features")
-    calls = torch.stack([kept, again > 0.2])
-    check.that(not shared(calls, 0), "two calls in training drop the same features")
-    apart = spread_of(torch.stack([counts, again.amax(-1)]), calls.any(-1), 0)
-    check.that(apart > 0.5, "two calls in training drop the same attention weights")
-
-
-def prepare_lattice(block, attention, others):
-    """One attention with equal weights, values of 1 and a plain W_o; the other sublayers return 0."""
-    plain_norms(block, 16)
-    silence(block, 16, *others)
-    zero, chosen = torch.zeros(16, dtype=torch.float64), torch.eye(16, dtype=torch.float64)
-    chosen[:2] = 0.0  # the first two features stay as they are
-    nothing = torch.zeros(16, 16, dtype=torch.float64)
-    block.set(**{f"{attention}__W_q__weight": nothing, f"{attention}__W_q__bias": zero})
-    block.set(**{f"{attention}__W_v__weight": nothing, f"{attention}__W_v__bias": zero + 1.0})
-    block.set(**{f"{attention}__W_o__weight": chosen, f"{attention}__W_o__bias": zero})
-
-
-def two_features(batch, length):
-    """Tokens of which only the first two features are not 0."""
-    x = torch.zeros(batch, length, 16, dtype=torch.float64)
-    x[..., 0], x[..., 1] = 10.0, -10.0
-    return x, torch.nn.functional.layer_norm(x[0, 0], (16,))
-
-
-@pytest.mark.derive("grad", "device")
-def test_dropout_of_the_self_attention(check, rng):
-    """Dropout acts on the weights and again on the output; what is kept makes up for what is dropped."""
-    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5)
-    prepare_lattice(block, "self_attn", ("cross_attn__W_o", "ffn__dense2"))
-    x, _ = two_features(20, 2)
-    past = rng.normal(20, 2, 6, 8), torch.ones(20, 2, 6, 8, dtype=torch.float64)
-    sums = two_sums(check, block, 20.0, x, rng.normal(20, 3, 16), past)
-    check_lattice(check, sums, torch.tensor([7.0, 8.0]))
-
-
-@pytest.mark.derive("grad", "device")
-def test_dropout_of_the_cross_attention(check, rng):
-    """The same for the attention over the memory."""
-    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5)
-    prepare_lattice(block, "cross_attn", ("self_attn__W_o", "ffn__dense2"))
-    x, normed = two_features(20, 2)
-    sums = two_sums(check, block, float(normed[0] - normed[1]), x, rng.normal(20, 8, 16))
-    check_lattice(check, sums, torch.tensor([8.0, 8.0]))
-
-
-@pytest.mark.derive("grad", "device")
-def test_dropout_of_the_feed_forward_network(check, rng):
-    """The output of the feed-forward network is dropped feature by feature, and what is kept is doubled."""
-    block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5)
-    plain_norms(block, 16)
-    silence(block, 16, "self_attn__W_o", "cross_attn__W_o", "ffn__dense2")
-    ones = torch.ones(16, dtype=torch.float64)
-    ones[:2] = 0.0
-    block.set(ffn__dense2__bias=ones)
-    x, normed = two_features(20, 2)
-    sums, again = two_sums(check, block, float(normed[0] - normed[1]), x, rng.normal(20, 3, 16))
-    dropped, doubled = sums.abs() < 0.05, (sums - 2.0).abs() < 0.05
-    check.that((dropped | doubled).all(), "a feature is neither dropped nor doubled at dropout 0.5")
-    mixed = dropped.any(-1) & doubled.any(-1)
-    check.that(mixed.float().mean() > 0.8, "features of a token are dropped together instead of one by one")
-    check.that((doubled != doubled[:1]).any(), "all batch rows lose the same features")
-    check.that((doubled != doubled[:, :1]).any(), "all tokens lose the same features")
-    check.that((doubled != (again > 1.0)).any(), "two calls in training drop the same features")
-
-
-@pytest.mark.mask
-@pytest.mark.derive
-@pytest.mark.parametrize("past", [0, 3])
-def test_later_tokens_leave_no_trace(check, rng, past):
-    """Later tokens are replaced: not one bit of the earlier outputs may change, with and without a cache."""
-    block = check.module(6, 2, 8)
-    x, memory, cache = rng.normal(2, 6, 6), rng.normal(2, 4, 6), (rng.normal(2, 2, past, 3), rng.normal(2, 2, past, 3))
-    other = torch.cat([x[:, :3], rng.normal(2, 3, 6, scale=100.0)], dim=1)
-    for mode in (block.eval, block.train):
-        before = mode()(x, memory, cache if past else None)[0].got
-        after = mode().run(other, memory, cache if past else None)[0].got
-        check.same(after[:, :3], before[:, :3], "an output depends on a later token")
-
-
-@pytest.mark.mask
-def test_memory_mask_per_sequence(check, rng):
-    """Three axes (B, n, m): the first is the batch."""
-    block = check.module(d_model=32, n_heads=2, d_ff=8)
-    block(rng.normal(3, 4, 32), rng.normal(3, 5, 32), memory_mask=rng.keep(3, 4, 5))
-
-
-SHAPES = [(3, 5), (3, 1, 5), (1, 3, 5), (3, 3, 5), (3, 1, 1, 5), (3, 1, 3, 5), (3, 3, 3, 5), (1, 3, 3, 5), (3, 3, 1, 5)]
-
-
-@pytest.mark.mask
-@without_dtype
-@pytest.mark.parametrize("shape", SHAPES)
-def test_memory_mask_of_any_shape(check, rng, shape):
-    """Two axes are (n, m), three are per sequence, four are (B, H, n, m); here B == H == n, which hides a mix-up."""
-    block = check.module(d_model=9, n_heads=3, d_ff=8)
-    block(rng.normal(3, 3, 9), rng.normal(3, 5, 9), memory_mask=rng.keep(*shape))
-
-
-@pytest.mark.mask
-@without_dtype
-def test_memory_mask_as_large_as_a_causal_one(check, rng):
-    """N == m: the memory mask is for the memory alone; arguments by position."""
-    block = check.module(6, 2, 8)
-    block(rng.normal(2, 4, 6), rng.normal(2, 4, 6), None, rng.keep(2, 4, 4))
-
-
-@pytest.mark.mask
-@pytest.mark.derive
-def test_square_memory_masks(check, rng):
-    """N == m with two axes and with four: rows are the new tokens, columns the memory."""
-    block = check.module(6, 2, 8)
-    for shape in ((4, 4), (2, 2, 4, 4)):
-        block(rng.normal(2, 4, 6), rng.normal(2, 4, 6), memory_mask=rng.keep(*shape))
-
-
-@pytest.mark.mask
-@pytest.mark.parametrize("shape", [(3, 4, 5), (3, 1, 5), (3, 2, 1, 5)])
-def test_tokens_that_see_no_memory(check, rng, shape):
-    """Where no memory is visible the context is 0, and the bias of the cross-attention's W_o is still added."""
-    block = check.module(d_model=32, n_heads=2, d_ff=8)
-    mask = rng.keep(*shape)
-    mask[0, -1] = False  # a token, a sequence, a head
-    mask[2, 0] = False
-    block(rng.normal(3, 4, 32), rng.normal(3, 5, 32), memory_mask=mask)
-
-
-@pytest.mark.mask
-@without_grad
-@pytest.mark.parametrize("shape", [(2, 1, 5), (2, 1, 1, 5)])
-def test_padding_of_the_memory_while_decoding(check, rng, shape):
-    """The same mask of the memory at every step, whatever the number of new tokens."""
-    block = check.module(d_model=32, n_heads=2, d_ff=8)
-    feed(block, rng.normal(2, 5, 32), rng.normal(2, 5, 32), [3, 1, 1], rng.keep(*shape))
-
-
-@pytest.mark.mask
-@without_both
-def test_memory_mask_of_a_chunk(check, rng):
-    """The rows of a mask (B, n, m) belong to the new tokens, not to those in the cache."""
-    block = check.module(d_model=6, n_heads=2, d_ff=8)
-    memory = rng.normal(2, 4, 6)
-    _, cache = block(rng.normal(2, 3, 6), memory, memory_mask=rng.keep(2, 3, 4))
-    block(rng.normal(2, 2, 6), memory, cache, rng.keep(2, 2, 4))
-
-
-@pytest.mark.mask
-@pytest.mark.derive
-def test_hidden_memory_leaves_no_trace(check, rng):
-    """Hidden memory is replaced by huge numbers: not one bit of the output may change."""
-    block = check.module(6, 2, 8)
-    mask = rng.keep(2, 1, 6)
-    x, memory = rng.normal(2, 3, 6), rng.normal(2, 6, 6)
-    poisoned = torch.where(mask.transpose(1, 2), memory, rng.normal(2, 6, 6, scale=1e4))
-    before = block(x, memory, memory_mask=mask)[0].got
-    after = block.run(x, poisoned, memory_mask=mask)[0].got
-    check.same(after, before, "a hidden position of the memory changes the output")
-
-
-@pytest.mark.mask
-@pytest.mark.derive("device")
-@pytest.mark.parametrize("height", [2.0**13, -(2.0**17), -(2.0**115)])
-def test_scores_far_from_zero(check, rng, height):
-    """All scores are equal and far from zero: weights stay finite, hidden memory and the future must not win."""
-    block = check.module(d_model=8, n_heads=2, d_ff=8)
-    nothing, one = torch.zeros(8, 8, dtype=torch.float64), torch.ones(8, dtype=torch.float64)
-    for attention in ("self_attn", "cross_attn"):
-        block.set(**{f"{attention}__W_q__weight": nothing, f"{attention}__W_q__bias": one})
-        block.set(**{f"{attention}__W_k__weight": nothing, f"{attention}__W_k__bias": height * one})
-    feed(block, rng.normal(2, 4, 8), rng.normal(2, 5, 8), [3, 1], rng.keep(2, 1, 5))
-
-
 @pytest.mark.grad
 def test_gradients_of_a_chunk_after_a_cache(check, rng):
     """With a cache, here an empty one, new tokens, memory and weights get their gradients, too."""
@@ -488,23 +272,6 @@ def test_sizes_that_people_run(check, rng):
     cache = (rng.normal(2, 12, 300, 8), rng.normal(2, 12, 300, 8))
     block(rng.normal(2, 10, 96), rng.normal(2, 70, 96), cache, rng.keep(2, 1, 70))
     block(rng.normal(1, 70, 96), rng.normal(1, 65, 96))
-
-
-@pytest.mark.mask
-@without_dtype
-def test_memory_of_one_position(check, rng):
-    """A single position of memory, which some sequences may not read."""
-    block = check.module(6, 2, 8)
-    mask = torch.tensor([True, False, True])[:, None, None]
-    block(rng.normal(3, 4, 6), rng.normal(3, 1, 6), memory_mask=mask)
-
-
-@pytest.mark.mask
-@without_dtype
-def test_as_many_sequences_as_tokens(check, rng):
-    """B == n and another number of heads: a mask (B, 1, m) is still per sequence."""
-    block = check.module(6, 2, 8)
-    block(rng.normal(3, 3, 6), rng.normal(3, 5, 6), memory_mask=rng.keep(3, 1, 5))
 
 
 @pytest.mark.precise

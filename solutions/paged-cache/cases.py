@@ -12,6 +12,21 @@ def build(check, *sizes):
     return check.module(*sizes, dtype=check.dtype, device=check.device)
 
 
+def begun(check, n_blocks, block_size, n_heads=3, d_head=4):
+    """Build a cache, and begin sequence 0."""
+    cache = build(check, n_blocks, block_size, n_heads, d_head)
+    cache.method("new")
+    return cache
+
+
+def forked(check, rng, held, n_blocks, block_size):
+    """Build a cache whose sequence 0 holds some tokens, and fork it: sequence 1."""
+    cache = begun(check, n_blocks, block_size)
+    put(cache, rng, 0, held)
+    cache.method("fork", 0)
+    return cache
+
+
 def put(cache, rng, seq, *chunks, heads=3, width=4):
     """Append chunks of these lengths; then ask for the free blocks and for the sequence."""
     for n in chunks:
@@ -30,8 +45,7 @@ def refused(check, cache, rng, seq, n, heads=3, width=4):
 
 def test_by_hand(check):
     """The example of the brief: three tokens, a fork, one more for each of the two, and one too many."""
-    cache = build(check, 3, 2, 1, 1)
-    cache.method("new")
+    cache = begun(check, 3, 2, 1, 1)
     for seq, tokens in ((0, [20, 31, 45]), (1, [58]), (0, [67])):
         x = torch.tensor(tokens, dtype=torch.float64)[None, :, None]
         cache.do("append", seq, x, x)
@@ -57,16 +71,14 @@ def test_empty_at_the_start(check):
 
 def test_one_token(check, rng):
     """One token takes one block; what comes back is that token."""
-    cache = build(check, 5, 4, 3, 4)
-    cache.method("new")
+    cache = begun(check, 5, 4)
     put(cache, rng, 0, 1)
 
 
 @pytest.mark.parametrize("chunks", [[1] * 6, [3], [4], [5], [3, 1, 1], [2, 9, 3], [4, 8]], ids=str)
 def test_chunks(check, rng, chunks):
     """Blocks of four tokens: chunks that end before, at and behind the end of a block, and that fill several."""
-    cache = build(check, 5, 4, 3, 4)
-    cache.method("new")
+    cache = begun(check, 5, 4)
     put(cache, rng, 0, *chunks)
 
 
@@ -74,22 +86,19 @@ def test_chunks(check, rng, chunks):
 @pytest.mark.parametrize("block_size", [1, 2, 3, 16])
 def test_block_size(check, rng, block_size):
     """Blocks of one token, of a few, and one that nobody fills."""
-    cache = build(check, 7, block_size, 3, 4)
-    cache.method("new")
+    cache = begun(check, 7, block_size)
     put(cache, rng, 0, 2, 1, 3)
 
 
 def test_all_sizes_equal(check, rng):
     """Blocks, tokens, heads and features are three each, where a wrong axis does not show in the shape."""
-    cache = build(check, 3, 3, 3, 3)
-    cache.method("new")
+    cache = begun(check, 3, 3, 3, 3)
     put(cache, rng, 0, 3, 3, 3, width=3)
 
 
 def test_sizes_of_one(check, rng):
     """One block of one token with one feature."""
-    cache = build(check, 1, 1, 1, 1)
-    cache.method("new")
+    cache = begun(check, 1, 1, 1, 1)
     put(cache, rng, 0, 1, heads=1, width=1)
 
 
@@ -129,8 +138,7 @@ def test_sequences_in_turns(check, rng):
 
 def test_transposed_tokens(check, rng):
     """Heads that were split off by a transpose are views, not copies."""
-    cache = build(check, 4, 2, 3, 4)
-    cache.method("new")
+    cache = begun(check, 4, 2)
     for n in (3, 1):
         cache.do("append", 0, rng.normal(n, 3, 4).transpose(0, 1), rng.normal(n, 3, 4).transpose(0, 1))
         cache.method("gather", 0)
@@ -138,8 +146,7 @@ def test_transposed_tokens(check, rng):
 
 def test_one_tensor_for_both(check, rng):
     """Keys and values may be the same tensor."""
-    cache = build(check, 4, 2, 3, 4)
-    cache.method("new")
+    cache = begun(check, 4, 2)
     for n in (1, 2):
         x = rng.normal(3, n, 4)
         cache.do("append", 0, x, x)
@@ -176,8 +183,7 @@ def test_blocks_from_several_sequences(check, rng):
 @bookkeeping
 def test_numbers_are_not_used_again(check, rng):
     """Numbers count on, whoever was freed, and forks count with the others."""
-    cache = build(check, 6, 2, 3, 4)
-    cache.method("new")
+    cache = begun(check, 6, 2)
     cache.method("new")
     cache.do("free", 1)
     cache.method("new")
@@ -193,10 +199,7 @@ def test_numbers_are_not_used_again(check, rng):
 @pytest.mark.parametrize("held", [3, 4, 1])
 def test_fork(check, rng, held):
     """A fork has the tokens and takes no block; then both go on, each for itself."""
-    cache = build(check, 8, 2, 3, 4)
-    cache.method("new")
-    put(cache, rng, 0, held)
-    cache.method("fork", 0)
+    cache = forked(check, rng, held, 8, 2)
     cache.method("n_free")
     cache.method("gather", 1)
     put(cache, rng, 1, 1, 2)
@@ -207,10 +210,7 @@ def test_fork(check, rng, held):
 @bookkeeping
 def test_parent_writes_first(check, rng):
     """The one that was forked goes on first: the fork keeps what it had."""
-    cache = build(check, 8, 4, 3, 4)
-    cache.method("new")
-    put(cache, rng, 0, 2)
-    cache.method("fork", 0)
+    cache = forked(check, rng, 2, 8, 4)
     put(cache, rng, 0, 1)
     cache.method("gather", 1)
     put(cache, rng, 1, 1)
@@ -220,8 +220,7 @@ def test_parent_writes_first(check, rng):
 @bookkeeping
 def test_fork_of_an_empty_sequence(check, rng):
     """Nothing is shared, and nothing gets in the way."""
-    cache = build(check, 4, 2, 3, 4)
-    cache.method("new")
+    cache = begun(check, 4, 2)
     cache.method("fork", 0)
     put(cache, rng, 0, 2)
     put(cache, rng, 1, 3)
@@ -231,8 +230,7 @@ def test_fork_of_an_empty_sequence(check, rng):
 @bookkeeping
 def test_many_forks(check, rng):
     """Four samples of one prompt, each a token further, and one of them is forked again."""
-    cache = build(check, 9, 4, 3, 4)
-    cache.method("new")
+    cache = begun(check, 9, 4)
     put(cache, rng, 0, 6)
     for seq in (1, 2, 3):
         cache.method("fork", 0)
@@ -248,10 +246,7 @@ def test_many_forks(check, rng):
 @pytest.mark.parametrize("freed", [0, 1])
 def test_sole_holder_writes_in_place(check, rng, freed):
     """One of two that share a block is freed: the other one need not copy it any more."""
-    cache = build(check, 4, 4, 3, 4)
-    cache.method("new")
-    put(cache, rng, 0, 6)
-    cache.method("fork", 0)
+    cache = forked(check, rng, 6, 4, 4)
     cache.do("free", freed)
     cache.method("n_free")
     put(cache, rng, 1 - freed, 1, 1)
@@ -260,10 +255,7 @@ def test_sole_holder_writes_in_place(check, rng, freed):
 @bookkeeping
 def test_full_blocks_are_not_copied(check, rng):
     """A shared block that is full is never written again: both take a new one."""
-    cache = build(check, 3, 2, 3, 4)
-    cache.method("new")
-    put(cache, rng, 0, 2)
-    cache.method("fork", 0)
+    cache = forked(check, rng, 2, 3, 2)
     put(cache, rng, 0, 1)
     put(cache, rng, 1, 1)
 
@@ -271,10 +263,7 @@ def test_full_blocks_are_not_copied(check, rng):
 @bookkeeping
 def test_shared_blocks_are_not_given_away(check, rng):
     """A sequence that shares its blocks is freed: what the other one holds stays, and is not overwritten."""
-    cache = build(check, 4, 2, 3, 4)
-    cache.method("new")
-    put(cache, rng, 0, 4)
-    cache.method("fork", 0)
+    cache = forked(check, rng, 4, 4, 2)
     cache.do("free", 0)
     cache.method("n_free")
     cache.method("new")
@@ -302,8 +291,7 @@ def test_two_caches(check, rng):
 @pytest.mark.contract
 def test_no_block_left(check, rng):
     """A full cache refuses a token, now and again, and has what it had; the rest of a block can still be filled."""
-    cache = build(check, 2, 2, 3, 4)
-    cache.method("new")
+    cache = begun(check, 2, 2)
     cache.method("new")
     put(cache, rng, 0, 1)
     put(cache, rng, 1, 2)
@@ -317,8 +305,7 @@ def test_no_block_left(check, rng):
 @pytest.mark.parametrize("n", [6, 9, 30])
 def test_chunk_that_does_not_fit(check, rng, n):
     """Nothing of a chunk that is too long is kept, and no block is lost to it."""
-    cache = build(check, 3, 2, 3, 4)
-    cache.method("new")
+    cache = begun(check, 3, 2)
     put(cache, rng, 0, 1)
     refused(check, cache, rng, 0, n)
     cache.method("gather", 0)
@@ -328,10 +315,7 @@ def test_chunk_that_does_not_fit(check, rng, n):
 @pytest.mark.contract
 def test_no_block_left_for_a_copy(check, rng):
     """A shared block cannot be copied: there is room in it, but not for two."""
-    cache = build(check, 2, 4, 3, 4)
-    cache.method("new")
-    put(cache, rng, 0, 6)
-    cache.method("fork", 0)
+    cache = forked(check, rng, 6, 2, 4)
     refused(check, cache, rng, 1, 1)
     refused(check, cache, rng, 0, 2)
     cache.method("gather", 0)
@@ -343,10 +327,7 @@ def test_no_block_left_for_a_copy(check, rng):
 @pytest.mark.contract
 def test_one_block_left_where_two_are_needed(check, rng):
     """A copy and a block behind it: one free block is too few, and the copy is not made either."""
-    cache = build(check, 3, 2, 3, 4)
-    cache.method("new")
-    put(cache, rng, 0, 3)
-    cache.method("fork", 0)
+    cache = forked(check, rng, 3, 3, 2)
     refused(check, cache, rng, 1, 2)
     cache.method("gather", 1)
     put(cache, rng, 0, 1)
@@ -358,8 +339,7 @@ def test_one_block_left_where_two_are_needed(check, rng):
 @pytest.mark.parametrize("method", ["gather", "free", "fork", "append"])
 def test_numbers_that_are_not_there(check, rng, method):
     """A number that nobody has got, and one that was freed."""
-    cache = build(check, 4, 2, 3, 4)
-    cache.method("new")
+    cache = begun(check, 4, 2)
     cache.method("new")
     put(cache, rng, 0, 3)
     cache.do("free", 0)
@@ -371,68 +351,9 @@ def test_numbers_that_are_not_there(check, rng, method):
     put(cache, rng, 1, 2)
 
 
-HEADS, WIDTH, BLOCK = 2, 16, 4
-TOKEN = HEADS * WIDTH
-
-
-def store(cache, rng, seq, n=1):
-    """Append n tokens of the sizes of the cost cases, and count."""
-    return cache.method("append", seq, rng.normal(HEADS, n, WIDTH), rng.normal(HEADS, n, WIDTH)).cost
-
-
-@pytest.mark.cost
-@pytest.mark.parametrize("held", [1, 101])
-def test_cost_of_a_step(check, rng, held):
-    """A step pays for its token, however many blocks there are and however many tokens are held."""
-    cache = build(check, 256, BLOCK, HEADS, WIDTH)
-    cache.method("new")
-    store(cache, rng, 0, held)
-    cost = store(cache, rng, 0)
-    check.at_most(cost.elems, 24 * TOKEN, "a step writes far more than its token")
-    check.at_most(cost.biggest, 8 * TOKEN, "a step allocates far more than its token", cost.biggest_line)
-
-
-@pytest.mark.cost
-def test_cost_of_a_new_block(check, rng):
-    """A step that takes a new block does not make one: the memory is there."""
-    cache = build(check, 256, 64, HEADS, WIDTH)
-    cache.method("new")
-    store(cache, rng, 0, 64)
-    cost = store(cache, rng, 0)
-    check.at_most(cost.biggest, 8 * TOKEN, "a new block is new memory", cost.biggest_line)
-
-
-@pytest.mark.cost
-def test_cost_of_a_fork(check, rng):
-    """A fork copies nothing; the first token behind it copies one block."""
-    cache = build(check, 64, BLOCK, HEADS, WIDTH)
-    cache.method("new")
-    store(cache, rng, 0, 102)
-    forked = cache.method("fork", 0).cost
-    check.at_most(forked.elems, 8 * TOKEN, "a fork copies tokens")
-    cost = store(cache, rng, 1)
-    check.at_most(cost.elems, 8 * BLOCK * TOKEN, "the first token behind a fork copies more than a block")
-
-
-@pytest.mark.cost
-def test_cost_of_gathering(check, rng):
-    """A short sequence in a large cache is read alone."""
-    cache = build(check, 256, BLOCK, HEADS, WIDTH)
-    cache.method("new")
-    cache.method("new")
-    store(cache, rng, 0, 400)
-    store(cache, rng, 1, 6)
-    cost = cache.method("gather", 1).cost
-    check.at_most(cost.work, 16 * 2 * BLOCK * TOKEN, "reading a sequence costs far more than its tokens")
-    check.at_most(
-        cost.biggest, 4 * 2 * BLOCK * TOKEN, "reading a sequence takes far more than its tokens", cost.biggest_line
-    )
-
-
 def test_sizes_that_people_run(check, rng):
     """Twelve heads; a prompt of 290 tokens, cut out of longer tensors, in blocks of 16, and more behind it."""
-    cache = build(check, 40, 16, 12, 2)
-    cache.method("new")
+    cache = begun(check, 40, 16, 12, 2)
     cache.do("append", 0, rng.normal(12, 291, 2)[:, 1:], rng.normal(12, 291, 2)[:, 1:])
     cache.method("gather", 0)
     cache.method("fork", 0)
@@ -443,11 +364,9 @@ def test_sizes_that_people_run(check, rng):
 @pytest.mark.derive
 def test_other_sizes(check, rng):
     """Wide, long, many, large: no rule changes."""
-    cache = build(check, 9, 300, 9, 70)
-    cache.method("new")
+    cache = begun(check, 9, 300, 9, 70)
     for n in (1, 299, 2):
         cache.do("append", 0, rng.normal(9, n, 70, scale=3e4), rng.normal(9, n, 70))
         cache.method("gather", 0)
-    cache = build(check, 300, 2, 1, 1)
-    cache.method("new")
+    cache = begun(check, 300, 2, 1, 1)
     put(cache, rng, 0, 300, 1, heads=1, width=1)

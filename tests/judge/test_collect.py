@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import textwrap
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from grader import catalog
+from grader.dev import rehearsal
 from grader.judge.cases.case import Case
 from grader.judge.cases.collect import cases_of
 from grader.judge.failure import Failure
@@ -25,7 +28,7 @@ def read(tmp_path: Path):
     def read(body: str) -> list[Case]:
         path = tmp_path / "cases.py"
         path.write_text(HEAD + textwrap.dedent(body), encoding="utf-8")
-        return cases_of(path, Translations())
+        return cases_of([path], Translations())
 
     return read
 
@@ -148,4 +151,18 @@ def test_two_katas_have_files_of_one_name(tmp_path: Path) -> None:
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "cases.py").write_text(f"def test_{name}(check): ...\n")
-        assert [case.name for case in cases_of(tmp_path / name / "cases.py", Translations())] == [f"test_{name}"]
+        assert [case.name for case in cases_of([tmp_path / name / "cases.py"], Translations())] == [f"test_{name}"]
+
+
+def test_cases_of_one_kata_in_two_files(tmp_path: Path) -> None:
+    """The second file comes behind the first and imports its helpers, in each kata those of its own."""
+    for name in ("first", "second"):
+        kata = dataclasses.replace(catalog.find("mha"), solution=tmp_path / name)
+        kata.solution.mkdir()
+        (kata.solution / "cases.py").write_text(f"HELPER = '{name}'\n\ndef test_b(check): ...\n")
+        (kata.solution / "cases_more.py").write_text("from cases import HELPER\n\ndef test_a(check): check(HELPER)\n")
+        for cases in (cases_of(kata.case_files, Translations()), list(rehearsal.cases_of(kata))):
+            assert [case.name for case in cases] == ["test_b", "test_a"]
+            said: list[str] = []
+            cases[1].function(said.append, None)
+            assert said == [name]

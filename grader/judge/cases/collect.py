@@ -10,6 +10,8 @@ import math
 import os
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,23 +36,38 @@ LARGE: Final = 1e6
 HALF: Final = 0.5
 
 
-def cases_of(file: Path, texts: Translations) -> list[Case]:
-    """Return the cases of a ``cases.py`` in the order of the file. Raises RuntimeError where they cannot be read."""
+def cases_of(files: list[Path], texts: Translations) -> list[Case]:
+    """Return the cases of a kata's files, in their order. Raises RuntimeError where they cannot be read."""
     plugin = _Collector(texts)
     arguments = [
-        str(file),
-        f"--rootdir={file.parent}",
+        *map(str, files),
+        f"--rootdir={files[0].parent}",
         *("-c", os.devnull, "--noconftest", "--assert=plain", "--import-mode=importlib"),
         *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),
     ]
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    sys.modules.pop(file.stem, None)  # pytest would take the cases of another kata for these
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), importing_each_other(files):
         warnings.simplefilter("ignore")
         status = pytest.main(arguments, plugins=[plugin])
     if plugin.problems or status not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise RuntimeError((plugin.problems or [f"pytest ended with {status}"])[0])
     return plugin.cases
+
+
+@contextmanager
+def importing_each_other(files: list[Path]) -> Iterator[None]:
+    """Let a second file of cases import helpers from the first; those of another kata go by the same names."""
+    names = [file.stem for file in files]
+    folder = str(files[0].parent)
+    for name in names:
+        sys.modules.pop(name, None)
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+        for name in names:
+            sys.modules.pop(name, None)
 
 
 class _Collector:
