@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 
+from grader import catalog
 from grader.client.session import Session
 from grader.server import launch
 from grader.text import clean
@@ -37,7 +38,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 SHARES = 24
-"""Of the tests marked `one_of_many`, each day has another one in so many."""
+"""Of the tests marked `one_of_many`, each day has another one in so many, or in as many as the mark says."""
+KATAS_A_DAY = 4
+"""Each day's share is that of one kata in so many: a kata costs a judge that prepares, however few its answers are."""
 SHARE = "KATA_TESTS_SHARE"
 
 
@@ -53,11 +56,22 @@ def pytest_report_header(config: pytest.Config) -> str:
     return f"tests that are one of many: share {int(os.environ[SHARE]) + 1} of {SHARES}; `make test-all` does all"
 
 
-def is_todays(item: pytest.Item) -> bool:
-    """Whether a test is done today: by its name, so that a new one moves no other."""
-    if item.get_closest_marker("one_of_many") is None:
+def is_todays(item: pytest.Item, katas: list[str], day: int) -> bool:
+    """Whether a test is done on a day: by its name, so that a new one moves no other, and by its kata where it has one.
+
+    Within `SHARES` days each test has had its own.
+    """
+    mark = item.get_closest_marker("one_of_many")
+    if mark is None:
         return True
-    return zlib.crc32(item.nodeid.encode()) % SHARES == int(os.environ[SHARE])
+    shares, number = mark.kwargs.get("of", SHARES), zlib.crc32(item.nodeid.encode())
+    assert SHARES % shares == 0, "every share has its day"
+    group = item.get_closest_marker("xdist_group")
+    if group is None or group.args[0] not in katas or shares % KATAS_A_DAY:
+        return number % shares == day % shares
+    is_katas_day = katas.index(group.args[0]) % KATAS_A_DAY == day % KATAS_A_DAY
+    shares //= KATAS_A_DAY
+    return is_katas_day and number % shares == day // KATAS_A_DAY % shares
 
 
 GRADES = {"session", "real", "fresh_python"}
@@ -74,9 +88,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("grades")
     asked = any("::" in argument for argument in config.args) or config.getoption("keyword")
     if not (config.getoption("every") or asked):
-        later = [item for item in items if not is_todays(item)]
-        config.hook.pytest_deselected(items=later)
-        items[:] = [item for item in items if is_todays(item)]
+        katas, day = list(catalog.katas()), int(os.environ[SHARE])
+        chosen = [(item, is_todays(item, katas, day)) for item in items]
+        config.hook.pytest_deselected(items=[item for item, today in chosen if not today])
+        items[:] = [item for item, today in chosen if today]
 
 
 @pytest.fixture(autouse=True)
@@ -121,6 +136,8 @@ class RealTool:
 
     python: Path
     folder: Path
+    served_from: Path | None = None
+    """The temporary folder of a server that stays, where commands shall share one."""
 
     @property
     def home(self) -> Path:
@@ -130,7 +147,7 @@ class RealTool:
     @property
     def scratch(self) -> Path:
         """The temporary folder of every process of this tool: what is left behind shows here."""
-        return self.folder / "tmp"
+        return self.served_from or self.folder / "tmp"
 
     @property
     def answer(self) -> Path:
@@ -146,6 +163,7 @@ class RealTool:
     def process(self, *arguments: str, **more: Any) -> subprocess.Popen[str]:
         """Start a command."""
         here = {"KATA_HOME": str(self.home), "TMPDIR": str(self.scratch), "LANG": "C.UTF-8", "COLUMNS": "80"}
+        here |= {"KATA_SERVER": "on"} if self.served_from else {}
         environment = _neutral_environment() | here | more.pop("environment", {})
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
         command = [str(self.python), "-m", "grader", *arguments]

@@ -19,7 +19,7 @@ def on_its_worker(kata: str) -> pytest.MarkDecorator:
     return pytest.mark.xdist_group(kata)
 
 
-def of_kata(kata: str, *values: Any, name: str, is_one_of_many: bool = False) -> Any:
-    """Return the parameters of a test that grades answers to a kata."""
-    marks = [on_its_worker(kata), *([pytest.mark.one_of_many] if is_one_of_many else [])]
+def of_kata(kata: str, *values: Any, name: str, shares: int = 1) -> Any:
+    """Return the parameters of a test that grades answers to a kata, one of ``shares`` days perhaps."""
+    marks = [on_its_worker(kata), *([pytest.mark.one_of_many(of=shares)] if shares > 1 else [])]
     return pytest.param(*values, id=name, marks=marks)

@@ -87,6 +87,7 @@ def _read(terminal: int) -> bytes:
         return b""
 
 
+@pytest.mark.one_of_many(of=4)
 def test_a_session(tmp_path, neutral_environment, english):
     """Every page of a session reads Chinese; the mistake is named in Chinese."""
     kata = Terminal(tmp_path, neutral_environment)
@@ -105,6 +106,7 @@ def test_a_session(tmp_path, neutral_environment, english):
     assert wording.YOUR_TURN["zh"] in (tmp_path / "workspace" / "mha.py").read_text(encoding="utf-8")
 
 
+@pytest.mark.one_of_many(of=4)
 @pytest.mark.parametrize("name", ENDS)
 def test_each_way_to_fail(chinese_session, english, name):
     """Whatever an answer does, the report says it in Chinese; its keys and ids stay."""

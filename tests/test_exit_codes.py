@@ -8,10 +8,14 @@ from __future__ import annotations
 import json
 import os
 import re
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.conftest import RealTool
 
 GOLDEN = Path(__file__).with_name("golden")
 
@@ -25,6 +29,22 @@ ANSWERS = {
     "unloadable": "return (2 * x",
 }
 EXIT_CODES = {"passed": 0, "failed": 1, "error": 3}
+
+pytestmark = pytest.mark.xdist_group("exit codes")
+
+
+@pytest.fixture(scope="module")
+def served_from(python_with_made_up_katas: Path) -> Iterator[Path]:
+    """The temporary folder of a server that stays for all of these commands, as it does for a learner's."""
+    with tempfile.TemporaryDirectory(prefix="kata-test-", dir="/tmp") as folder:  # a socket's name must be short
+        yield Path(folder)
+        RealTool(python_with_made_up_katas, Path(folder), Path(folder))("server", "stop")
+
+
+@pytest.fixture
+def real(python_with_made_up_katas: Path, tmp_path: Path, served_from: Path) -> RealTool:
+    """The tool in an empty folder."""
+    return RealTool(python_with_made_up_katas, tmp_path, served_from)
 
 
 def write(real, body: str) -> None:

@@ -141,6 +141,7 @@ def check_report(report, head, workspace: Path) -> None:
 
 
 @full_sandbox
+@pytest.mark.one_of_many(of=4)
 @pytest.mark.parametrize("name", NAMES)
 def test_confined(name: str, confined: Session, workspace: Path) -> None:
     """With every layer on, each hostile answer fails with a sentence that names what it did."""
@@ -186,6 +187,7 @@ def test_in_fresh_processes(name: str, fresh: Session, workspace: Path) -> None:
 
 
 @full_sandbox
+@pytest.mark.one_of_many(of=4)
 @pytest.mark.parametrize(
     "name",
     [

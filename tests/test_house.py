@@ -13,6 +13,7 @@ from grader.dev import house, road
 from grader.errors import UsageError
 
 ROOT = Path(__file__).resolve().parent.parent
+pytestmark = pytest.mark.xdist_group("house")
 
 
 @pytest.fixture(scope="module")

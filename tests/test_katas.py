@@ -21,6 +21,7 @@ from grader.client.session import Request, Session
 from grader.dev import files
 from grader.dev.answers import Known, known_answers
 from grader.judge.explain.mistakes import load
+from tests.conftest import KATAS_A_DAY, SHARES
 from tests.gradings import SEED, of_kata
 
 KATAS = catalog.katas()
@@ -43,9 +44,9 @@ class Trial:
     seed: int = SEED
 
     @property
-    def is_one_of_many(self) -> bool:
-        """Whether it may wait for its day: references, with the inputs that others have, do not."""
-        return self.known.kind != "reference" or self.seed == OTHER_SEED
+    def shares(self) -> int:
+        """One of how many days it has: references, with the inputs that others have, come whenever their kata does."""
+        return SHARES if self.known.kind != "reference" or self.seed == OTHER_SEED else KATAS_A_DAY
 
     def graded(self, session: Session) -> Report:
         """Grade it: the family that must reject it has to do so alone."""
@@ -139,10 +140,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         trials = [trial for kata in KATAS.values() for trial in trials_of(kata, pairs)]
         metafunc.parametrize(
             "trial",
-            [
-                of_kata(trial.known.kata, trial, name=trial.name, is_one_of_many=trial.is_one_of_many)
-                for trial in trials
-            ],
+            [of_kata(trial.known.kata, trial, name=trial.name, shares=trial.shares) for trial in trials],
         )
 
 

@@ -26,7 +26,7 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def served():
     """A session whose judge makes plans, and the process id of its server."""
     others = set(children(os.getpid()))

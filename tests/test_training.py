@@ -73,6 +73,7 @@ def mistake(name: str) -> str:
     return next(m for m in load(catalog.find("translate")) if m.id == name).applied_to(reference())
 
 
+@pytest.mark.one_of_many(of=4)
 @pytest.mark.parametrize("kata", TRAINED)
 def test_what_the_reference_reaches(kata: str) -> None:
     """The loss and the BLEU that the cases demand are those that the reference has after the same training."""
@@ -125,6 +126,7 @@ def test_progress_is_told(grade) -> None:
     assert told[-1]["loss"] < 0.1
 
 
+@pytest.mark.one_of_many(of=2)
 @pytest.mark.parametrize("name", ["leaks-future-in-training", "ignores-source"])
 def test_what_is_measured_is_the_reference(grade, name: str) -> None:
     """Whatever the answer's own loss is: what counts is the loss of the reference with the answer's parameters."""

@@ -66,6 +66,7 @@ def test_no_excuse(session: Session, name: str, many: bool) -> None:
     assert "machine" not in {case["kind"] for case in report["cases"]}
 
 
+@pytest.mark.one_of_many(of=4)
 @pytest.mark.skipif(not limits.LINUX, reason="reads /proc")
 def test_somebody_kills_sandboxes() -> None:
     """Whoever ends sandboxes, at whatever moment, lets no wrong answer pass; and every case is accounted for."""

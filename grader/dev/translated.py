@@ -5,13 +5,18 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
 
+import grader
 from grader import catalog, wording
 from grader.catalog import Kata
 from grader.judge.translations import Translations, load
 from grader.language import LANGUAGES
 from grader.transport.sentences import placeholders
 
+KIT: Final = "grader.kit"
+ROOT: Final = Path(grader.__file__).parent.parent
 SENTENCE_AT = {"same": 2, "close": 2, "that": 1, "at_most": 2, "no_loop": 3}
 """Where the methods of ``check`` take their sentence."""
 
@@ -22,7 +27,7 @@ def problems(kata: Kata) -> Iterator[str]:
     tree = ast.parse(text)
     functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
     yield from (f"two cases are called {name}" for name, count in Counter(functions).items() if count > 1)
-    said = set(sentences(tree))
+    said = {*sentences(tree), *sentences(ast.Module([*helpers_of(tree)], []))}
     for lang in LANGUAGES:
         if lang != "en":
             name = f"cases.{lang}.toml"
@@ -50,6 +55,27 @@ def sentences(tree: ast.Module) -> Iterator[str]:
                 given = [keyword.value for keyword in call.keywords if keyword.arg == "sentence"]
                 for expression in given or call.args[at : at + 1]:
                     yield from _texts(expression, function, tree)
+
+
+def helpers_of(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    """Yield the functions of the kit that cases call, and those that these call: they may have a sentence, too."""
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(KIT)]
+    for node in imports:
+        for alias in node.names:
+            named = {alias.name}
+            file = ROOT.joinpath(*(node.module or "").split(".")).with_suffix(".py")
+            if node.module == KIT:  # a module of the kit as a whole
+                used = [one for one in ast.walk(tree) if isinstance(one, ast.Attribute)]
+                named = {one.attr for one in used if isinstance(one.value, ast.Name) and one.value.id == alias.name}
+                file = ROOT.joinpath(*KIT.split("."), f"{alias.name}.py")
+            body = ast.parse(file.read_text(encoding="utf-8")).body
+            functions = {one.name: one for one in body if isinstance(one, ast.FunctionDef)}
+            todo = [name for name in functions if name in named]
+            while todo:
+                function = functions.pop(todo.pop(), None)
+                if function is not None:
+                    yield function
+                    todo += [one.id for one in ast.walk(function) if isinstance(one, ast.Name)]
 
 
 def template(text: ast.Constant | ast.JoinedStr) -> str:

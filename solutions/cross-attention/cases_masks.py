@@ -2,7 +2,9 @@
 
 import pytest
 import torch
-from cases import HALVES, collinear_tokens, exact_projections, without_dtype, without_grad
+from cases import without_dtype, without_grad
+
+from grader.kit.attention import HALVES, collinear_tokens, exact_projections
 
 
 @pytest.mark.mask

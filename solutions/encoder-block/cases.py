@@ -3,9 +3,8 @@
 import pytest
 import torch
 
+from grader.kit import dropped
 from grader.kit.digits import keeps_digits
-from grader.kit.dropped import before_norm, shared, spread_of
-from grader.kit.inference import inference_mode
 
 # A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide blocks.
 without_dtype = pytest.mark.derive("grad", "device", "contract")
@@ -16,13 +15,6 @@ def plain_norms(block, d_model, weight=1.0):
     ones, zeros = torch.ones(d_model, dtype=torch.float64), torch.zeros(d_model, dtype=torch.float64)
     block.set(addnorm1__ln__weight=weight * ones, addnorm2__ln__weight=ones)
     block.set(addnorm1__ln__bias=zeros, addnorm2__ln__bias=zeros)
-
-
-def silence(block, d_model, *layers):
-    """Let these linear layers return 0."""
-    for layer in layers:
-        fan_in = 4 if layer == "ffn__dense2" else d_model
-        block.set(**{f"{layer}__weight": torch.zeros(d_model, fan_in), f"{layer}__bias": torch.zeros(d_model)})
 
 
 @without_dtype
@@ -98,7 +90,7 @@ def test_biases_that_matter(check, rng):
 def test_norms_of_tiny_values(check, rng):
     """Both sublayers return 0 and the norms meet tiny values, where their eps decides."""
     block = check.module(d_model=6, n_heads=2, d_ff=4)
-    silence(block, 6, "attention__W_o", "ffn__dense2")
+    dropped.silence(block, 6, "attention__W_o", "ffn__dense2")
     plain_norms(block, 6, weight=1e-3)
     block(rng.normal(2, 3, 6, scale=1e-3))
 
@@ -147,63 +139,15 @@ def test_calls_of_the_same_sizes(check, rng):
     block(rng.normal(2, 5, 6))
 
 
-def two_sums(check, block, x, spread):
-    """Call a block twice in training and undo its norms: the sums but for their first two features, of both calls.
-
-    The first two features stand at +spread/2 and -spread/2 before the norms, so the scale is known.
-    """
-    with inference_mode(check):  # where nobody differentiates, a module in training drops as well
-        first = block.train().run(x)
-        check.roll()
-        second = block.run(x)
-    return [before_the_norm(check, result.got, x.shape, spread) for result in (first, second)]
-
-
-def before_the_norm(check, got, shape, spread):
-    """Undo the norms of one result."""
-    fits = isinstance(got, torch.Tensor) and got.shape == shape
-    check.that(fits, "in training the result is not a tensor of the shape of x")
-    output = got.double() if fits else torch.zeros(shape, dtype=torch.float64)
-    return before_norm(output, spread)
-
-
 @pytest.mark.derive("grad", "device")
 def test_dropout_of_the_attention(check):
     """Dropout acts on the weights and again on the output; what is kept makes up for what is dropped."""
     block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5)
     plain_norms(block, 16)
-    silence(block, 16, "ffn__dense2")
-    zero, chosen = torch.zeros(16, dtype=torch.float64), torch.eye(16, dtype=torch.float64)
-    chosen[:2] = 0.0  # the first two features stay as they are
-    nothing = torch.zeros(16, 16, dtype=torch.float64)
-    block.set(attention__W_q__weight=nothing, attention__W_q__bias=zero)
-    block.set(attention__W_v__weight=nothing, attention__W_v__bias=zero + 1.0)
-    block.set(attention__W_o__weight=chosen, attention__W_o__bias=zero)
-    x = torch.zeros(20, 8, 16, dtype=torch.float64)
-    x[..., 0], x[..., 1] = 10.0, -10.0
-    both_sums = two_sums(check, block, x, 20.0)
-    # Eight equal weights of 1/8 at dropout 0.5, values of 1: a context is k/4 for k weights kept, and twice that
-    # where dropout keeps it once more. Features 0 to 5 and 8 to 13 of the sums are all of one head each.
-    heads, again = (2 * torch.stack([sums[..., 0:6], sums[..., 8:14]]) for sums in both_sums)  # (2, B, S, 6)
-    kept, counts = heads > 0.2, heads.amax(-1)  # (2, B, S, 6), (2, B, S)
-    seen = kept.any(-1)
-    mixed = seen & ~kept.all(-1)
-    left_whole = not mixed.any() and seen.float().mean() > 0.75
-    check.that(not left_whole, "the output of the attention is not dropped out before the sum")
-    check.that((heads - heads.round()).abs().max() < 0.1, "sums are none that dropout 0.5 can give")
-    check.that(mixed.float().mean() > 0.5, "features of a token are dropped together instead of one by one")
-    alike = ((heads - counts[..., None]).abs() < 0.1)[kept].all()
-    check.that(alike, "features of one head see different attention weights")
-    check.that(len(counts[seen].round().unique()) >= 3, "the attention weights are not dropped out")
-    check.that(spread_of(counts, seen, 1) > 0.5, "all batch rows lose the same attention weights")
-    check.that(spread_of(counts, seen, 2) > 0.5, "all queries lose the same attention weights")
-    check.that(spread_of(counts, seen, 0) > 0.5, "both heads lose the same attention weights")
-    check.that(not shared(kept, 1), "all batch rows lose the same features")
-    check.that(not shared(kept, 2), "all tokens lose the same features")
-    calls = torch.stack([kept, again > 0.2])
-    check.that(not shared(calls, 0), "two calls in training drop the same features")
-    apart = spread_of(torch.stack([counts, again.amax(-1)]), calls.any(-1), 0)
-    check.that(apart > 0.5, "two calls in training drop the same attention weights")
+    dropped.silence(block, 16, "ffn__dense2")
+    dropped.equal_weights(block, "attention")
+    x, _ = dropped.two_features(20, 8)
+    dropped.check_lattice(check, dropped.two_sums(check, block, 20.0, x), torch.full((8,), 8.0))
 
 
 @pytest.mark.derive("grad", "device")
@@ -211,21 +155,10 @@ def test_dropout_of_the_feed_forward_network(check):
     """The output of the feed-forward network is dropped feature by feature, and what is kept is doubled."""
     block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5)
     plain_norms(block, 16)
-    silence(block, 16, "attention__W_o", "ffn__dense2")
-    ones = torch.ones(16, dtype=torch.float64)
-    ones[:2] = 0.0
-    block.set(ffn__dense2__bias=ones)
-    x = torch.zeros(20, 3, 16, dtype=torch.float64)
-    x[..., 0], x[..., 1] = 10.0, -10.0
-    normed = torch.nn.functional.layer_norm(x[0, 0], (16,))
-    sums, again = two_sums(check, block, x, float(normed[0] - normed[1]))
-    dropped, doubled = sums.abs() < 0.05, (sums - 2.0).abs() < 0.05
-    check.that((dropped | doubled).all(), "a feature is neither dropped nor doubled at dropout 0.5")
-    mixed = dropped.any(-1) & doubled.any(-1)
-    check.that(mixed.float().mean() > 0.8, "features of a token are dropped together instead of one by one")
-    check.that((doubled != doubled[:1]).any(), "all batch rows lose the same features")
-    check.that((doubled != doubled[:, :1]).any(), "all tokens lose the same features")
-    check.that((doubled != (again > 1.0)).any(), "two calls in training drop the same features")
+    dropped.silence(block, 16, "attention__W_o", "ffn__dense2")
+    dropped.ones_behind_the_ffn(block)
+    x, spread = dropped.two_features(20, 3)
+    dropped.check_features(check, *dropped.two_sums(check, block, spread, x))
 
 
 @pytest.mark.mask

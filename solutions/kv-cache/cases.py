@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.attention import collinear_tokens, exact_projections
+
 # Gradients through a cache that was handed in are not graded: cases that hand one on have no `grad` variant.
 without_grad = pytest.mark.derive("dtype", "device", "contract")
 
@@ -24,18 +26,6 @@ def feed(attention, x, sizes, padding_mask=None):
 def left_padding(lengths, total):
     """Mask (B, T) of sequences of these lengths that are aligned to the right."""
     return torch.arange(total) >= total - torch.tensor(lengths)[:, None]
-
-
-def collinear_tokens(rng, batch):
-    """Four tokens, the multiples 1 to 4 of one vector in random order, and these multiples: (B, 4, 4) and (B, 4)."""
-    levels = torch.stack([rng.permutation(4) + 1 for _ in range(batch)]).double()
-    return levels[:, :, None] * torch.tensor([1.0, -1.0, 1.0, 1.0], dtype=torch.float64), levels
-
-
-def exact_projections(attention, factor):
-    """Project collinear tokens so that token i scores key j with exactly sign * 2 * factor^2 * i * j."""
-    identity = torch.eye(4, dtype=torch.float64)
-    attention.set(W_q__weight=factor * identity, W_k__weight=abs(factor) * identity)
 
 
 @without_grad

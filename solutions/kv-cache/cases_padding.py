@@ -2,7 +2,9 @@
 
 import pytest
 import torch
-from cases import collinear_tokens, exact_projections, feed, left_padding, without_grad
+from cases import feed, left_padding, without_grad
+
+from grader.kit.attention import collinear_tokens, exact_projections
 
 
 @pytest.mark.mask

@@ -3,16 +3,10 @@
 import pytest
 import torch
 
+from grader.kit.attention import both_kinds
+
 # First score and step below the fills -1e4, -65504, -1e9 and -1e20.
 DEEP = [(-2e4, -2e4), (-7e4, -4e3), (-2e9, -2e9), (-1e36, -1e36)]
-
-
-def both_kinds(rng, *shape):
-    """Make a random mask whose slices along the last axis include one without and one with everything visible."""
-    mask = rng.keep(*shape)
-    mask[0, 0] = False
-    mask[-1, -1] = True
-    return mask
 
 
 def far_apart(rng, *shape, first, step):

@@ -3,20 +3,13 @@
 import pytest
 import torch
 
+from grader.kit.attention import both_kinds
 from grader.kit.digits import keeps_digits
 
 
 def tensors(rng, *lead, n=3, m=5, d_k=4, d_v=6):
     """Draw queries, keys and values whose sizes all differ."""
     return rng.normal(*lead, n, d_k), rng.normal(*lead, m, d_k), rng.normal(*lead, m, d_v)
-
-
-def both_kinds(rng, *shape):
-    """Make a random mask that includes a query without and one with everything visible."""
-    mask = rng.keep(*shape)
-    mask[0, 0] = False
-    mask[-1, -1] = True
-    return mask
 
 
 def low_scores(rng, mask, first, step):

@@ -3,25 +3,13 @@
 import pytest
 import torch
 
+from grader.kit.attention import HALVES, collinear_tokens, exact_projections
 from grader.kit.digits import keeps_digits
 
 # Half precision is tried where scores are of moderate size, or exact: rounding of large ones is not the learner's.
 without_dtype = pytest.mark.derive("grad", "device", "contract")
 # At scores of a billion a gradient of 0 is the difference of two that the projections have made a billion times larger.
 without_grad = pytest.mark.derive("dtype", "device", "contract")
-HALVES = (torch.bfloat16, torch.float16)
-
-
-def collinear_tokens(rng, batch):
-    """Four tokens, the multiples 1 to 4 of one vector in random order, and these multiples: (B, 4, 4) and (B, 4)."""
-    levels = torch.stack([rng.permutation(4) + 1 for _ in range(batch)]).double()
-    return levels[:, :, None] * torch.tensor([1.0, -1.0, 1.0, 1.0], dtype=torch.float64), levels
-
-
-def exact_projections(attention, factor):
-    """Project collinear tokens so that token i scores key j with exactly sign * 2 * factor^2 * i * j."""
-    identity = torch.eye(4, dtype=torch.float64)
-    attention.set(W_q__weight=factor * identity, W_k__weight=abs(factor) * identity)
 
 
 def test_by_hand(check):

@@ -26,6 +26,7 @@ def rows(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
 
 
+@pytest.mark.one_of_many(of=4)
 def test_killed_twice_and_resumed(real: RealTool) -> None:
     """Nothing is lost, nothing is graded twice, and each line is that of its sample."""
     kinds = [list(KINDS)[number % 3] for number in range(SAMPLES)]
@@ -65,6 +66,7 @@ ATTACKS = (
 )
 
 
+@pytest.mark.one_of_many(of=4)
 def test_hostile_samples_fail_one_by_one(real: RealTool) -> None:
     """An answer that attacks has failed; those around it, and the file of results, are as they would be without."""
     good = KINDS["passed"].format(0)

@@ -90,6 +90,7 @@ def masked_softmax(scores, mask=None, dim=-1):
     assert ids(report) == []
 
 
+@pytest.mark.one_of_many(of=2)
 @pytest.mark.parametrize("names", [("no-memory-read", "sublayer-not-dropped"), ("pre-norm", "new-before-old")])
 def test_two_in_a_large_bank(session: Session, names: tuple[str, str]) -> None:
     """Two of fifty mistakes are found in one file: most pairs are ruled out by what each of the two does by itself."""

@@ -32,6 +32,8 @@ FAMILIES = ("core", "mask", "dtype", "contract")
 KATA = dataclasses.replace(catalog.find("masked-softmax"), families=FAMILIES)
 MODES = ("cold", "prepared", "many")
 
+pytestmark = pytest.mark.xdist_group("earned")
+
 
 class MortalWorker:
     """A sandbox in this process that ends at the messages with these numbers; like a real one it is replaced then."""

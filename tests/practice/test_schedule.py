@@ -208,6 +208,7 @@ class Learner:
         return minutes
 
 
+@pytest.mark.one_of_many(of=3)
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("new_a_day", [1, 1.5, 2])
 def test_four_weeks(history, clock, tmp_path, seed, new_a_day):

@@ -33,6 +33,7 @@ def facts():
 
 
 battery = load_battery()
+pytestmark = pytest.mark.xdist_group("battery")
 
 
 def run(*options):

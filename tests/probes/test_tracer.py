@@ -48,6 +48,7 @@ def snippets():
 
 
 SNIPPETS = snippets()
+pytestmark = pytest.mark.xdist_group("tracer")
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,32 @@
+"""What cases of attention have in common: masks with rows of both kinds, and scores that are known exactly."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import torch
+
+from grader.judge.cases.modules import Module
+from grader.judge.cases.rng import Numbers
+
+HALVES: Final = (torch.bfloat16, torch.float16)
+
+
+def both_kinds(rng: Numbers, *shape: int) -> torch.Tensor:
+    """Make a random mask that includes a row (along the last axis) without and one with everything visible."""
+    mask = rng.keep(*shape)
+    mask[0, 0] = False
+    mask[-1, -1] = True
+    return mask
+
+
+def collinear_tokens(rng: Numbers, batch: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Four tokens, the multiples 1 to 4 of one vector in random order, and these multiples: (B, 4, 4) and (B, 4)."""
+    levels = torch.stack([rng.permutation(4) + 1 for _ in range(batch)]).double()
+    return levels[:, :, None] * torch.tensor([1.0, -1.0, 1.0, 1.0], dtype=torch.float64), levels
+
+
+def exact_projections(attention: Module, factor: float) -> None:
+    """Project collinear tokens so that token i scores key j with exactly sign * 2 * factor^2 * i * j."""
+    identity = torch.eye(4, dtype=torch.float64)
+    attention.set(W_q__weight=factor * identity, W_k__weight=abs(factor) * identity)
