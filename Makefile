@@ -1,6 +1,6 @@
 # make demo   grade a wrong and a corrected answer, in a temporary folder
 # make test   the project's own tests                 make lint   formatting and rules
-# make test-all   with all known answers and debug rounds, of which `make test` does a 24th each day
+# make test-all   with all known answers and debug rounds, of which `make test` does a share each day
 # make test-fast   those of them that grade nothing: seconds, while you work
 # make test-notebook   the notebook of the documents, in a real kernel
 # make test-web   the page of `kata web` in a real Chromium

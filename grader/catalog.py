@@ -68,11 +68,6 @@ class Kata:
         return filename(self.id)
 
     @property
-    def case_files(self) -> list[Path]:
-        """The files with its cases: ``cases.py``, and behind it, by name, the ``cases_*.py`` of a kata with many."""
-        return [self.solution / "cases.py", *sorted(self.solution.glob("cases_*.py"))]
-
-    @property
     def bounds(self) -> dict[str, list[str]]:
         """What is out of bounds besides what always is, and what is allowed after all: for the tracer."""
         return {"forbidden": list(self.forbidden), "allowed": list(self.allowed)}

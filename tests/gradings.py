@@ -6,12 +6,22 @@ that done when it comes to the worker that has the kata.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import pytest
 
+from grader import catalog
+from grader.dev.answers import Known, known_answers
+
 SEED: Final = 2017
 """One for all: what fails here fails again. `kata dev check` draws others."""
+
+
+@cache
+def answers_of(kata: str) -> tuple[Known, ...]:
+    """Return every answer that is known for a kata: read once for all tests."""
+    return tuple(known_answers(catalog.find(kata)))
 
 
 def on_its_worker(kata: str) -> pytest.MarkDecorator:

@@ -8,13 +8,13 @@ import pytest
 
 from grader import catalog
 from grader.client.session import Request, Session
-from grader.dev.answers import Known, known_answers
-from tests.gradings import SEED, of_kata
+from grader.dev.answers import Known
+from tests.gradings import SEED, answers_of, of_kata
 
 KATAS = catalog.katas()
 PAGE = catalog.content_root() / "docs" / "holes.md"
 ROWS = re.findall(r"^\| `([\w-]+)` \| `(\w+)/(\w+)` \| (.+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-KNOWN = {(kata.id, one.kind, one.name): one for kata in KATAS.values() for one in known_answers(kata)}
+KNOWN = {(kata.id, one.kind, one.name): one for kata in KATAS.values() for one in answers_of(kata.id)}
 
 
 def test_the_page_has_holes() -> None:

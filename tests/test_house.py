@@ -24,7 +24,7 @@ def rows() -> dict[str, house.Row]:
 
 @pytest.mark.parametrize("row", ["circles", "upward", "long"])
 def test_it_stays_at_nought(rows: dict[str, house.Row], row: str) -> None:
-    """There is no circle of imports, no arrow that runs back up and no long file in grader/."""
+    """There is no circle of imports, no arrow that runs back up and no long file."""
     assert rows[row].found == ()
 
 

@@ -19,10 +19,10 @@ from grader import catalog
 from grader.catalog import Kata
 from grader.client.session import Request, Session
 from grader.dev import files
-from grader.dev.answers import Known, known_answers
+from grader.dev.answers import Known
 from grader.judge.explain.mistakes import load
 from tests.conftest import KATAS_A_DAY, SHARES
-from tests.gradings import SEED, of_kata
+from tests.gradings import SEED, answers_of, of_kata
 
 KATAS = catalog.katas()
 TWINS = {"positional-encoding": {"table-left-behind", "table-made-on-cpu"}}
@@ -107,7 +107,7 @@ HOLDS = {"stub": stub, "reference": reference, "correct": correct_style, "mistak
 
 def trials_of(kata: Kata, pairs: int) -> Iterator[Trial]:
     """Yield all that is tried of a kata; what has inputs of its own comes last, since it needs all anew."""
-    for known in known_answers(kata):
+    for known in answers_of(kata.id):
         yield Trial(known, HOLDS[known.kind], f"{kata.id}-{known.kind}-{known.name}")
     for known in compatible_pairs(kata, pairs):
         yield Trial(known, two_mistakes, f"{kata.id}-{known.name}")

@@ -53,19 +53,19 @@ def known_answers(kata: Kata) -> Iterator[Known]:
         except ValueError as error:
             raise BadKataFile(kata.solution / "mistakes.toml", mistake.id, str(error)) from error
         yield Known(kata.id, "mistake", mistake.id, source, mistake.family, mistake.id)
-    for path in _kept(kata, "correct"):
-        yield Known(kata.id, "correct", path.stem, _text_of(path))
-    for path in _kept(kata, "wrong"):
-        yield _wrong(kata, path)
+    folder = tests_folder()
+    for path in _kept(folder / kata.id / "correct"):
+        yield Known(kata.id, "correct", path.stem, _text_of(path, folder))
+    for path in _kept(folder / kata.id / "wrong"):
+        yield _wrong(kata, path, _text_of(path, folder))
 
 
-def _text_of(path: Path) -> str:
-    return text_of(path, tests_folder(), catalog.content_root() / "solutions")
+def _text_of(path: Path, folder: Path) -> str:
+    return text_of(path, folder, folder.parent.parent / "solutions")
 
 
-def _kept(kata: Kata, kind: str) -> list[Path]:
+def _kept(folder: Path) -> list[Path]:
     """Return the files of answers of a kind: whole ones, and edits of others. Raises BadKataFile for one kept twice."""
-    folder = tests_folder() / kata.id / kind
     found = sorted([*folder.glob("*.py"), *folder.glob("*.diff")], key=lambda path: path.stem)
     for first, second in pairwise(found):
         if first.stem == second.stem:
@@ -73,9 +73,8 @@ def _kept(kata: Kata, kind: str) -> list[Path]:
     return found
 
 
-def _wrong(kata: Kata, path: Path) -> Known:
+def _wrong(kata: Kata, path: Path, source: str) -> Known:
     """Read a wrong answer; its first two lines say which family must reject it and which mistake it is."""
-    source = _text_of(path)
     head = [line.removeprefix("# ").partition(": ") for line in source.splitlines()[:2]]
     fields = {key: value.strip() for key, _, value in head}
     if fields.get("family") not in catalog.FAMILIES or "mistake" not in fields:

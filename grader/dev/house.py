@@ -19,6 +19,7 @@ from grader.errors import UsageError
 
 PACKAGE: Final = "grader"
 MOST_LINES: Final = 400
+WRITTEN_BY_HAND: Final = (PACKAGE, "solutions", "katas", "tests")
 TEXTS: Final = ("title", "explain", "nudge")
 
 
@@ -49,7 +50,12 @@ def measured(clone: Path | None = None) -> list[Row]:
             hint="Clone the repository and call `make house` there.",
         )
     circles, upward = arrows(root)
-    long = sorted(f"{path.relative_to(root)}: {count}" for path, count in lengths(package) if count > MOST_LINES)
+    kept = (path_and_count for folder in WRITTEN_BY_HAND for path_and_count in lengths(root / folder))
+    long = sorted(
+        f"{path.relative_to(root)}: {count}"
+        for path, count in kept
+        if count > MOST_LINES and not path.is_relative_to(answers)
+    )
     road = classes_on_the_road(package)
     lives = sorted(lives_of_check(package))
     repeated = sorted(repeated_texts(root / "solutions"))
@@ -60,7 +66,7 @@ def measured(clone: Path | None = None) -> list[Row]:
         Row("check", "ways in which `Check` lives", len(lives), 2, tuple(lives)),
         Row("lines", "lines of grader/ without catalogues", sum(n for _path, n in lengths(package)), 17_000),
         Row("answers", "lines of tests/answers", sum(n for _path, n in lengths(answers, "*.py", "*.diff")), 16_000),
-        Row("long", f"files of grader/ above {MOST_LINES} lines", len(long), 0, tuple(long)),
+        Row("long", f"files of code above {MOST_LINES} lines, answers aside", len(long), 0, tuple(long)),
         Row("repeated", "mistakes that repeat the texts of another one", len(repeated), 0, tuple(repeated)),
     ]
 

@@ -15,7 +15,7 @@ import torch
 from grader.catalog import Kata
 from grader.judge.cases.case import Case, traits_of
 from grader.judge.cases.check import Check
-from grader.judge.cases.collect import importing_each_other
+from grader.judge.cases.collect import files_in, importing_each_other
 from grader.judge.cases.rng import Numbers
 from grader.judge.cases.variant import Variant
 from grader.judge.contract import Grading
@@ -89,8 +89,9 @@ def rehearse_with(
 
 def cases_of(kata: Kata) -> Iterator[Case]:
     """Yield the cases of a kata as pytest would collect them."""
-    for file in kata.case_files:
-        with importing_each_other(kata.case_files):
+    files = files_in(kata.solution)
+    for file in files:
+        with importing_each_other(files):
             found = runpy.run_path(str(file))
         for name, function in found.items():
             if not (name.startswith("test_") and callable(function)):

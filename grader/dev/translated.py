@@ -11,6 +11,7 @@ from typing import Final
 import grader
 from grader import catalog, wording
 from grader.catalog import Kata
+from grader.judge.cases.collect import files_in
 from grader.judge.translations import Translations, load
 from grader.language import LANGUAGES
 from grader.transport.sentences import placeholders
@@ -23,7 +24,7 @@ SENTENCE_AT = {"same": 2, "close": 2, "that": 1, "at_most": 2, "no_loop": 3}
 
 def problems(kata: Kata) -> Iterator[str]:
     """Yield what is missing, what belongs to nothing and what has other placeholders, a sentence each."""
-    text = "\n".join(file.read_text(encoding="utf-8") for file in kata.case_files)
+    text = "\n".join(file.read_text(encoding="utf-8") for file in files_in(kata.solution))
     tree = ast.parse(text)
     functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
     yield from (f"two cases are called {name}" for name, count in Counter(functions).items() if count > 1)

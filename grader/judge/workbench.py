@@ -49,7 +49,7 @@ class Workbench:
     @cached_property
     def cases(self) -> list[Case]:
         """The cases of the kata."""
-        return cases_of(self.kata.case_files, self.model.texts)
+        return cases_of(self.kata.solution, self.model.texts)
 
     @cached_property
     def model(self) -> Model:

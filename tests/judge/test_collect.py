@@ -28,7 +28,7 @@ def read(tmp_path: Path):
     def read(body: str) -> list[Case]:
         path = tmp_path / "cases.py"
         path.write_text(HEAD + textwrap.dedent(body), encoding="utf-8")
-        return cases_of([path], Translations())
+        return cases_of(path.parent, Translations())
 
     return read
 
@@ -151,7 +151,7 @@ def test_two_katas_have_files_of_one_name(tmp_path: Path) -> None:
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "cases.py").write_text(f"def test_{name}(check): ...\n")
-        assert [case.name for case in cases_of([tmp_path / name / "cases.py"], Translations())] == [f"test_{name}"]
+        assert [case.name for case in cases_of(tmp_path / name, Translations())] == [f"test_{name}"]
 
 
 def test_cases_of_one_kata_in_two_files(tmp_path: Path) -> None:
@@ -161,7 +161,7 @@ def test_cases_of_one_kata_in_two_files(tmp_path: Path) -> None:
         kata.solution.mkdir()
         (kata.solution / "cases.py").write_text(f"HELPER = '{name}'\n\ndef test_b(check): ...\n")
         (kata.solution / "cases_more.py").write_text("from cases import HELPER\n\ndef test_a(check): check(HELPER)\n")
-        for cases in (cases_of(kata.case_files, Translations()), list(rehearsal.cases_of(kata))):
+        for cases in (cases_of(kata.solution, Translations()), list(rehearsal.cases_of(kata))):
             assert [case.name for case in cases] == ["test_b", "test_a"]
             said: list[str] = []
             cases[1].function(said.append, None)

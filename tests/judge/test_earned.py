@@ -140,7 +140,7 @@ class Course:
 def course() -> Course:
     """The course."""
     model = Model(KATA)
-    cases = cases_of(KATA.case_files, model.texts)
+    cases = cases_of(KATA.solution, model.texts)
     plan = Plan(SEED)
     for _step in plan.steps(Grading(KATA, "", "", SEED, NoSandboxes(), model), cases):
         pass

@@ -36,12 +36,17 @@ LARGE: Final = 1e6
 HALF: Final = 0.5
 
 
-def cases_of(files: list[Path], texts: Translations) -> list[Case]:
-    """Return the cases of a kata's files, in their order. Raises RuntimeError where they cannot be read."""
-    plugin = _Collector(texts)
+def files_in(folder: Path) -> list[Path]:
+    """Return the files of cases in a folder: ``cases.py``, then, by name, the ``cases_*.py`` of a kata with many."""
+    return [folder / "cases.py", *sorted(folder.glob("cases_*.py"))]
+
+
+def cases_of(folder: Path, texts: Translations) -> list[Case]:
+    """Return the cases in a folder, in their order. Raises RuntimeError where they cannot be read."""
+    plugin, files = _Collector(texts), files_in(folder)
     arguments = [
         *map(str, files),
-        f"--rootdir={files[0].parent}",
+        f"--rootdir={folder}",
         *("-c", os.devnull, "--noconftest", "--assert=plain", "--import-mode=importlib"),
         *(part for name in UNUSED_PLUGINS for part in ("-p", f"no:{name}")),
     ]
