@@ -13,7 +13,6 @@ The answer is run in a sandbox, never in this process; docs/safety.md says what 
 """
 
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal, NotRequired, Self, TypedDict, cast
 
 from grader import catalog
@@ -204,7 +203,5 @@ class Grader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()

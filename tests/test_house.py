@@ -83,7 +83,10 @@ def test_repeated_texts_are_found(tmp_path: Path) -> None:
 
 
 def test_the_road_follows_calls_and_no_further(tmp_path: Path) -> None:
-    """A class that is called on the road is on it; one in an annotation, in `except` or off the road is not."""
+    """A class that is called on the road is on it; one in an annotation, in `except` or off the road is not.
+
+    What is private to a file is none to know, and what explains a failure is told apart.
+    """
     for folder in road.ROOMS:
         (tmp_path / folder).mkdir()
     text = """
@@ -97,9 +100,15 @@ def grade(one: Noted) -> None:
     except Caught:
         raise
 def helper():
+    _Private(Caught())
+    cause()
     return Asked()
+class _Private: ...
 def other():
     return Elsewhere()
 """
     (tmp_path / "client" / "session.py").write_text(text, encoding="utf-8")
-    assert road.classes_on_the_road(tmp_path) == ["client/session.py: Asked"]
+    (tmp_path / "judge" / "explain").mkdir()
+    explaining = "class Cause: ...\ndef cause():\n    return Cause()\n"
+    (tmp_path / "judge" / "explain" / "causes.py").write_text(explaining, encoding="utf-8")
+    assert road.classes_on_the_road(tmp_path) == (["client/session.py: Asked"], ["judge/explain/causes.py: Cause"])

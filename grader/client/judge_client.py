@@ -7,7 +7,6 @@ import math
 import select
 import socket
 import time
-from types import TracebackType
 from typing import Any, Final, Self
 
 from grader.errors import GraderFailed
@@ -72,7 +71,5 @@ class JudgeClient:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()

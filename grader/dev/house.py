@@ -56,13 +56,14 @@ def measured(clone: Path | None = None) -> list[Row]:
         for path, count in kept
         if count > MOST_LINES and not path.is_relative_to(answers)
     )
-    road = classes_on_the_road(package)
+    road, explaining = classes_on_the_road(package)
     lives = sorted(lives_of_check(package))
     repeated = sorted(repeated_texts(root / "solutions"))
     return [
         Row("circles", "circles of imports", len(circles), 0, tuple(circles)),
         Row("upward", "arrows that run back up", len(upward), 0, tuple(upward)),
-        Row("classes", "classes to know to follow a warm `kata grade`", len(road), 40, tuple(road)),
+        Row("classes", "classes to know to follow a passing `kata grade`", len(road), 40, tuple(road)),
+        Row("explaining", "classes more where a failure is explained", len(explaining), None, tuple(explaining)),
         Row("check", "ways in which `Check` lives", len(lives), 2, tuple(lives)),
         Row("lines", "lines of grader/ without catalogues", sum(n for _path, n in lengths(package)), 17_000),
         Row("answers", "lines of tests/answers", sum(n for _path, n in lengths(answers, "*.py", "*.diff")), 16_000),

@@ -5,6 +5,10 @@ The road begins where a warm `kata grade` enters each process (``ENTRANCES``), a
 rooms that it passes (``ROOMS``) that is named by one on the road. Where something is raised or caught the road goes on
 without it, and what stands in annotations only is not counted. Methods are followed by their names alone, so that the
 number is an upper bound: a trace of one grading finds fewer.
+
+What one has to know of a pass is the vocabulary between files: a class whose name begins with an underscore is known
+inside its own file alone, an exception is raised or caught, and what explains a failure (``BEHIND_A_FAILURE``) is
+entered by no passing answer; that part is counted by itself.
 """
 
 from __future__ import annotations
@@ -21,12 +25,14 @@ ENTRANCES: Final = {
     "judge/service.py": ("serve",),
     "sandbox/guest.py": ("serve",),
 }
+BEHIND_A_FAILURE: Final = "judge/explain/"
+EXCEPTIONS: Final = {"Exception", "BaseException"}
 Function = ast.FunctionDef
 ASIDE: Final = (ast.Raise, ast.ExceptHandler)
 
 
-def classes_on_the_road(package: Path) -> list[str]:
-    """Return the classes on the road, each with its file."""
+def classes_on_the_road(package: Path) -> tuple[list[str], list[str]]:
+    """Return the classes to know of a pass, and those of what explains a failure, each with its file."""
     files = [path for room in ROOMS for path in sorted((package / room).rglob("*.py"))]
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in files}
     classes: dict[str, list[tuple[Path, ast.ClassDef]]] = defaultdict(list)
@@ -46,9 +52,11 @@ def classes_on_the_road(package: Path) -> list[str]:
         for name in sorted(_named(todo.pop())):
             todo += functions.pop(name, [])
             for path, node in classes.pop(name, []):
-                met[f"{path.relative_to(package)}: {name}"] = None
+                if not (name.startswith("_") or EXCEPTIONS & {ast.unparse(base) for base in node.bases}):
+                    met[f"{path.relative_to(package).as_posix()}: {name}"] = None
                 todo += _made(node)
-    return sorted(met)
+    explaining = sorted(name for name in met if name.startswith(BEHIND_A_FAILURE))
+    return sorted(met.keys() - set(explaining)), explaining
 
 
 def _made(node: ast.ClassDef) -> list[ast.AST]:

@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Final, Self
 
 from grader.errors import UsageError
@@ -136,9 +135,7 @@ class Results:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
 

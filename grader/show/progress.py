@@ -3,7 +3,6 @@
 import os
 import shutil
 import sys
-from types import TracebackType
 from typing import Any, Self
 
 from grader.language import _
@@ -23,9 +22,7 @@ class Progress:
         self._write(_("{kata}: starting torch …").format(kata=self._kata))
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._write("")
 
     def __call__(self, event: dict[str, Any]) -> None:

@@ -7,7 +7,6 @@ import re
 import signal
 import sys
 import termios
-from types import TracebackType
 from typing import Any, Final, Self
 
 _LOCAL_MODES, _CHARACTERS = 3, 6
@@ -31,9 +30,7 @@ class Keyboard:
         self.take()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.give_back()
 
     @property

@@ -6,7 +6,6 @@ import contextlib
 import os
 import queue
 import select
-from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from grader.watch.keyboard import Keyboard
@@ -26,9 +25,7 @@ class Mailbox(Generic[M]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         os.close(self._wake_read)
         os.close(self._wake_write)
 

@@ -6,7 +6,7 @@ import os
 import signal
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Final, Self
 
 _ENDS: Final = (signal.SIGTERM, signal.SIGHUP)
@@ -35,9 +35,7 @@ class Signals(AbstractContextManager["Signals"]):
                 self._former[number] = signal.signal(number, handler)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         for number, handler in self._former.items():
             signal.signal(number, handler)
 

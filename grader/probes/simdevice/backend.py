@@ -80,7 +80,6 @@ _DIRECT = """
     mm bmm addmm baddbmm cat tril triu gather scatter.src scatter.value scatter_add index_copy index_add cumsum
     sum.dim_IntList mean.dim amax amin max.dim min.dim all any argmax all.dim any.dim
     _softmax _softmax_backward_data _log_softmax _log_softmax_backward_data logsumexp tanh_backward sigmoid_backward
-    mse_loss
     native_layer_norm native_layer_norm_backward embedding masked_fill.Scalar masked_fill.Tensor
     zeros ones full arange arange.start arange.start_step clone
 """

@@ -72,12 +72,9 @@ class _Call:
             self.aliases[id(self.args[0])] = on_host(self.args[0]).clone()
         for index in self.signature.outs:
             out = self.argument(index)
-            if isinstance(out, torch.Tensor) and out.numel() == 0:
-                self.aliases[id(out)] = torch.empty(out.shape, dtype=out.dtype)
-            elif (
-                isinstance(out, torch.Tensor) and out.dim() == 0
-            ):  # some losses put all their terms there, then the sum
-                self.aliases[id(out)] = torch.empty(0, dtype=out.dtype)
+            if isinstance(out, torch.Tensor) and (out.numel() == 0 or out.dim() == 0):
+                # Some losses put all their terms into a result without axes, then the sum.
+                self.aliases[id(out)] = torch.empty(out.shape if out.dim() else (0,), dtype=out.dtype)
 
     def _down(self, name: str, value: Any) -> Any:
         """Replace tensors on the device by their CPU aliases."""
