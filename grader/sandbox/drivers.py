@@ -112,6 +112,136 @@ def measure(
     return _as_tensor(loss, embedding), _numbers(model.parameters()), left, model.training, any(model.recorded)
 
 
+def adapt(
+    lora: Any,
+    weight: Any,
+    bias: Any,
+    A: Any,  # noqa: N803 - as the kata calls it
+    B: Any,  # noqa: N803 - likewise
+    x: Any,
+    alpha: float,
+    does: Any = (),
+    *settings: Any,
+    **named: Any,
+) -> Any:
+    """Call a layer that adapts a linear one: at first, and after each thing that it `does`.
+
+    weight, bias  of the linear layer; bias may be None
+    A, B          the numbers of its parameters of these names
+    does          names of methods, or `step`: one of gradient descent; `copy`: go on with a copy; `load`: go on with a
+                  layer around another linear one, which loads the state of this one; `again`: nothing
+
+    The last result alone keeps its graph: a method may change the weights in between.
+    """
+    layer = _adapted(lora, weight, bias, A.size(0), alpha, *settings, **named)
+    _put_in(layer, A, B)
+    results = [layer(x)]
+    for word in does:
+        results[-1] = results[-1].detach() if isinstance(results[-1], torch.Tensor) else results[-1]
+        layer = _after(word, layer, x, lambda: _elsewhere(lora, weight, bias, A.size(0), alpha, *settings, **named))
+        results.append(layer(x))
+    _is_frozen(layer)
+    return tuple(results)
+
+
+def begin(lora: Any, weight: Any, bias: Any, x: Any, r: int, alpha: float, *settings: Any, **named: Any) -> Any:
+    """Build a layer that adapts a linear one, and call it: the result, and what its parameters are."""
+    layer = _adapted(lora, weight, bias, r, alpha, *settings, **named)
+    result = layer(x)
+    a, b = _parameter(layer, "A").detach(), _parameter(layer, "B").detach()
+    differ = (a.flatten()[:, None] == a.flatten()).sum() < 2 * a.numel()  # each equals itself, and hardly another one
+    _is_frozen(layer)
+    return result, list(a.shape), list(b.shape), (a == 0).any(), differ, (b == 0).all()
+
+
+def drop(lora: Any, weight: Any, bias: Any, A: Any, B: Any, x: Any, alpha: float, rate: float) -> Any:  # noqa: N803 - likewise
+    """Call a layer with dropout in training, twice, and once with B = 0: where it drops, and how much.
+
+    A and B are square and their own inverses, so that it can be told from the results. x is nowhere near 0.
+    """
+    layer = _adapted(lora, weight, bias, A.size(0), alpha, rate)
+    _put_in(layer, A, B)
+    layer.train()
+    x = x.detach()
+    base = torch.nn.functional.linear(x, weight, bias)
+    whole = (x, x @ A.T, x @ A.T @ B.T)
+    first, second = ((layer(x).detach() - base) * (A.size(0) / alpha) for _ in range(2))
+    seen = (first @ B @ A, first @ B, first)
+    places = [
+        ((one.abs() < 0.01) | (((1 - rate) * one - all_of_it).abs() < 0.01)).all()
+        for one, all_of_it in zip(seen, whole, strict=True)
+    ]
+    dropped = seen[0].abs() < 0.01
+    as_many = (dropped.to(x.dtype).mean() - rate).abs() < 0.1
+    alike = (dropped == dropped[:, :1]).all() | (dropped == dropped[..., :1]).all() | (dropped == dropped[:1]).all()
+    anew = (dropped != ((second @ B @ A).abs() < 0.01)).any()
+    _put_in(layer, A, torch.zeros_like(B))
+    base_alone = (layer(x) - base).abs().max() < 0.01
+    return (*places, base_alone, as_many, ~alike, anew)
+
+
+def _adapted(lora: Any, weight: Any, bias: Any, *settings: Any, **named: Any) -> Any:
+    """Build a layer around a linear one with this weight; in evaluation mode, outside of inference mode."""
+    with torch.inference_mode(mode=False), torch.enable_grad():
+        sizes = {"in_features": weight.size(1), "out_features": weight.size(0), "bias": bias is not None}
+        base = torch.nn.Linear(**sizes, dtype=weight.dtype, device=weight.device)
+        with torch.no_grad():
+            base.weight.copy_(weight)
+            if bias is not None:
+                base.bias.copy_(bias)
+        return lora(base, *settings, **named).eval()
+
+
+def _elsewhere(lora: Any, weight: Any, bias: Any, *settings: Any, **named: Any) -> Any:
+    """Build a layer around another linear one, on the CPU and in the default dtype, with other numbers."""
+    other = torch.nn.Linear(weight.size(1), weight.size(0), bias is not None, device="cpu", dtype=torch.float32)
+    return lora(other, *settings, **named).eval().to(device=weight.device, dtype=weight.dtype)
+
+
+def _parameter(layer: Any, name: str) -> Any:
+    own = getattr(layer, name, None)
+    if not isinstance(own, torch.nn.Parameter):
+        raise RuntimeError(f"{name} is a {type(own).__name__}, expected an nn.Parameter")  # noqa: TRY004 - as torch says it
+    return own
+
+
+def _put_in(layer: Any, a: Any, b: Any) -> None:
+    for name, numbers in {"A": a, "B": b}.items():
+        own = _parameter(layer, name)
+        if own.shape != numbers.shape:
+            raise RuntimeError(f"{name} has the shape {tuple(own.shape)}, expected {tuple(numbers.shape)}")
+        with torch.no_grad():
+            own.copy_(numbers)
+
+
+@training
+def _after(word: str, layer: Any, x: Any, another: Callable[[], Any]) -> Any:
+    """Return the layer that is called next."""
+    if word == "step":
+        descent = Descent(layer.parameters(), lr=0.02)
+        descent.zero_grad()
+        layer(x.detach()).square().mean().backward()
+        descent.step()
+    elif word == "copy":
+        before, layer = layer, copy.deepcopy(layer)
+        _put_in(before, layer.B.new_ones(layer.A.shape), layer.B.new_ones(layer.B.shape))
+    elif word == "load":
+        before, layer = layer, another().train(layer.training)
+        layer(x.detach())
+        layer.load_state_dict(copy.deepcopy(before.state_dict()))
+    elif word != "again":
+        getattr(layer, word)()
+    return layer
+
+
+def _is_frozen(layer: Any) -> None:
+    """Raise RuntimeError where more than A and B is trained."""
+    named = layer.named_parameters()
+    learning = [name for name, own in named if own.requires_grad and own is not layer.A and own is not layer.B]
+    if learning:
+        raise RuntimeError(f"only A and B are trained, but requires_grad is True for {', '.join(learning)}")
+
+
 class Model(torch.nn.Module):
     """Logits of the token that follows: of the mean embedding of all tokens so far.
 
@@ -198,12 +328,28 @@ def _results_of_learn(
     return (*(f"loss_{number + 1}" for number in range(len(batches))), "embedding", "head", "keeps_its_graph", "steps")
 
 
+def _results_of_adapt(
+    weight: Any, bias: Any, a: Any, b: Any, x: Any, alpha: Any, does: Any = (), *_rest: Any, **_named: Any
+) -> tuple[str, ...]:
+    del weight, bias, a, b, x, alpha
+    counted = [(word, does[: number + 1].count(word)) for number, word in enumerate(does)]
+    after = (f"after_{word}" if count == 1 else f"after_{word}_{count}" for word, count in counted)
+    return ("at_first", *after)
+
+
 RESULTS: dict[str, Callable[..., tuple[str, ...]]] = {
     "optimise": _results_of_optimise,
     "resume": lambda *_, **__: ("saved", "loaded"),
     "clear": lambda *_, **__: ("gradients", "parameters"),
     "learn": _results_of_learn,
     "measure": lambda *_, **__: ("loss", "parameters", "gradients", "training", "records_a_graph"),
+    "adapt": _results_of_adapt,
+    "begin": lambda *_, **__: ("result", "shape_of_A", "shape_of_B", "A_has_zeros", "numbers_of_A_differ", "B_is_0"),
+    "drop": lambda *_, **__: (
+        *("drops_in_front_of_A", "drops_behind_A", "drops_behind_B", "base_sees_all_of_x"),
+        *("as_many_as_p_says", "each_by_itself", "each_call_anew"),
+    ),
 }
 """What the results of a scene are called, by its arguments."""
-DRIVERS: dict[str, Callable[..., Any]] = {scene.__name__: scene for scene in (optimise, resume, clear, learn, measure)}
+_SCENES = (optimise, resume, clear, learn, measure, adapt, begin, drop)
+DRIVERS: dict[str, Callable[..., Any]] = {scene.__name__: scene for scene in _SCENES}

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from grader.judge.exchange.compare import agree, compare, same_bits
+from grader.judge.exchange.compare import agree, compare, same_bits, tolerance_of
 from grader.judge.tolerance import SMALLEST_SCALE, TOLERANCE, tolerance
 from grader.transport.wire import Foreign
 
@@ -61,6 +61,13 @@ def test_numbers_in_the_sentence() -> None:
     )
 
 
+def test_a_number_without_axes() -> None:
+    """It has no place in a tensor to be named."""
+    assert sentence(torch.tensor(True), torch.tensor(False)) == "value: the result: expected False, got True"
+    loss = sentence(torch.tensor(2.5), torch.tensor(2.0, dtype=torch.float64))
+    assert loss.startswith("value: the result: expected 2.0000, got 2.5000, largest error 0.5, tolerance ")
+
+
 def test_as_many_digits_as_it_takes() -> None:
     """Two numbers that differ are never shown as the same one."""
     close = torch.tensor([1.0, -1.61899991], dtype=torch.float64)
@@ -98,6 +105,12 @@ def test_integers_and_bools_are_exact() -> None:
     got = sentence(torch.tensor([True, False]), torch.tensor([True, True]))
     assert got == "value: first wrong entry [1] of the result: expected True, got False; 1 of 2 entries differ"
     assert sentence(torch.tensor([2**60]), torch.tensor([2**60 + 1])).startswith("value: ")
+
+
+@pytest.mark.parametrize("exact", [torch.tensor(True), torch.tensor(7), torch.ones(2, 3, dtype=torch.int64)])
+def test_the_tolerance_of_what_is_exact(exact: torch.Tensor) -> None:
+    """None, also of a single number without axes: a grading that is prepared asks for it."""
+    assert tolerance_of(exact, torch.float32).most == 0.0
 
 
 def test_a_reference_that_is_not_finite() -> None:

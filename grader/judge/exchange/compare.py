@@ -149,7 +149,7 @@ def _compare_values(
 def tolerance_of(want: torch.Tensor, dtype: torch.dtype, moved: float | None = None, slack: float = 1.0) -> Tolerance:
     """Return how far numbers may be from those of the reference's tensor in a variant of that dtype."""
     expected = dtype if want.dtype == torch.float64 else want.dtype
-    finite = want[want.isfinite()] if expected.is_floating_point else want[:0]
+    finite = want[want.isfinite()] if expected.is_floating_point else want.new_empty(0)
     return tolerance(expected, float(finite.abs().max()) if finite.numel() else 0.0, moved, slack)
 
 
@@ -233,6 +233,8 @@ def _first_wrong(wrong: torch.Tensor, label: str, pair: Callable[[tuple[int, ...
     """Say where the first wrong entry is, what stands there and should (``pair``: expected, got), and how many are."""
     index = _first(wrong)
     expected, got = pair(index)
+    if not index:
+        return _("{label}: expected {expected}, got {got}").format(label=label, expected=expected, got=got)
     sentence = _(
         "first wrong entry {index} of {label}: expected {expected}, got {got}; {count} of {total} entries differ"
     )
