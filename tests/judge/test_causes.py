@@ -69,6 +69,17 @@ def test_a_named_mistake_has_its_line(session: Session) -> None:
     assert line_of(source, "masked_fill(~mask, float") in first["lines"]
 
 
+def test_a_place_is_shown_in_a_case_that_is_taken_in_at_a_glance(session: Session) -> None:
+    """It is looked for in a large call; the page shows the first small one that fails alike, as a picture."""
+    source = changed(
+        "sdpa", ("weights = torch.softmax(scores, dim=-1)", "weights = torch.softmax(scores * 1.5, dim=-1)")
+    )
+    first = why(session, "sdpa", source)[0]
+    assert first["id"] == "located"
+    assert first["evidence"]["case"] == "core/by_hand"
+    assert first["evidence"]["picture"]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "marked"),
     [

@@ -24,6 +24,8 @@ MOST_LOOKED_AT: Final = 5
 """So many failing cases are run once more with their steps recorded."""
 MOST_LINES_OF_A_NAME: Final = 6
 """More lines than so many tell nothing beside a name."""
+FEW_NUMBERS: Final = 48
+"""A call of so few numbers is taken in at a glance."""
 LOCATED: Final = "located"
 SEEN: Final = "seen"
 
@@ -123,7 +125,7 @@ class _Search:
         own = [case for case in its if case.family == family] or its
         place = self._look(own) or self._look(its)
         place = place if place is not None and len(place.lines) <= MOST_LINES_OF_A_NAME else None
-        evidence = place.case if place is not None else own[0]
+        evidence = _telling(own, place) if place is not None else own[0]
         streams = {case.case.stream for case in its}
         taken = self._take(case for case in self._left if case in its or case.case.stream in streams)
         return Cause(diagnosis.mistake.id, taken, evidence, diagnosis, place)
@@ -143,7 +145,7 @@ class _Search:
             found[place.lines] = Cause(
                 LOCATED,
                 (*(other.cases if other else ()), *taken),
-                other.evidence if other else place.case,
+                other.evidence if other else _telling(its, place),
                 located=other.located if other else place,
             )
         return sorted(found.values(), key=lambda cause: -len(cause.cases))
@@ -173,6 +175,23 @@ class _Search:
         taken = tuple(cases)
         self._left = [case for case in self._left if case not in taken]
         return _ordered(taken)
+
+
+def _telling(cases: list[CaseOutcome], place: Located) -> CaseOutcome:
+    """Return the case to be shown for a place: of those that fail alike the first small one.
+
+    A place is looked for in a large call, in which little is equal by chance; in a small one people see more.
+    """
+    assert place.case.failure is not None
+    kind = place.case.failure.kind
+    if place.is_measured or kind != "value":
+        return place.case
+    for case in cases:
+        failure = case.failure
+        is_plain = case.family == case.case.family
+        if is_plain and failure is not None and failure.kind == kind and 0 < failure.size <= FEW_NUMBERS:
+            return case
+    return place.case
 
 
 def _group(case: CaseOutcome) -> tuple[str, str]:

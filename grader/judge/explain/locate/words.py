@@ -26,6 +26,8 @@ class Located:
     title: str = ""
     """What it is called where more is known than the place."""
     push: str = ""
+    is_measured: bool = False
+    """Whether the sentence says a number that this case alone has."""
 
     @property
     def line(self) -> int:
@@ -42,9 +44,8 @@ def told(
     lines = tuple(dict.fromkeys(statements.of(line) for line in (*region.lines, *around)))
     if not 0 < len(lines) <= MOST_LINES:
         return None
-    return Located(
-        case, lines, " ".join(part for part in (_sentence(region, lines, statements), _beside(region)) if part)
-    )
+    sentence = " ".join(part for part in (_sentence(region, lines, statements), _beside(region)) if part)
+    return Located(case, lines, sentence, is_measured=bool(region.times))
 
 
 def _sentence(region: Region, lines: tuple[int, ...], statements: Statements) -> str:
