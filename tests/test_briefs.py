@@ -37,6 +37,7 @@ def test_the_example_is_the_first_case(name):
     assert list(byhand.problems(KATAS[name])) == []
 
 
+@pytest.mark.one_of_many(of=4)
 @pytest.mark.parametrize("lang", briefs.BY_HAND)
 @pytest.mark.parametrize("name", KATAS)
 def test_no_digit_of_an_example_can_change(name, lang):

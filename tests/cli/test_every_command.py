@@ -64,6 +64,7 @@ def test_with_help(tool, command, option):
 
 
 @every
+@pytest.mark.one_of_many(of=3)
 @pytest.mark.parametrize("nonsense", ["--nonsense", "no such thing", "", "\x1b[2J", "../x.py", "-"])
 def test_with_nonsense(tool, command, nonsense):
     """Nonsense is wrong use, and never reaches the terminal as it is."""
@@ -88,6 +89,7 @@ def test_the_shells_completion_can_be_set_up(tool, shell):
     assert "_KATA_COMPLETE" in tool(_KATA_COMPLETE=f"{shell}_source").stdout
 
 
+@pytest.mark.one_of_many(of=4)
 @pytest.mark.parametrize("words", ["kata ", *(f"kata {' '.join(command)} " for command in EVERY)])
 @pytest.mark.parametrize("incomplete", ["", "s", "-", "--", "workspace/", "\x1b"])
 def test_the_shells_completion(tool, words, incomplete):

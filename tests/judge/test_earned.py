@@ -31,6 +31,9 @@ IGNORES_THE_MASK = (
 FAMILIES = ("core", "mask", "dtype", "contract")
 KATA = dataclasses.replace(catalog.find("masked-softmax"), families=FAMILIES)
 MODES = ("cold", "prepared", "many")
+EVERY = 9
+"""Of the messages, one in so many gets its turn, in each mode another one."""
+PARTS = 3
 
 pytestmark = pytest.mark.xdist_group("earned")
 
@@ -174,22 +177,31 @@ def test_a_failure_is_told_early(course: Course, mode: str) -> None:
     assert messages < course.graded(KATA.reference(), mode)[2]
 
 
+def at_any_message(messages: int, mode: str, part: int) -> range:
+    """Return the numbers of the messages that get their turn in a part of the many."""
+    return range(1 + MODES.index(mode) + EVERY * part, messages + 1, EVERY * PARTS)
+
+
+@pytest.mark.one_of_many(of=PARTS)
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("mode", MODES)
-def test_an_end_at_any_message(course: Course, mode: str) -> None:
+def test_an_end_at_any_message(course: Course, mode: str, part: int) -> None:
     """Who ends once, at whichever message, loses a case by it: it is told of as crashed, and nothing passes."""
     messages = course.graded(KATA.reference(), mode)[2]
-    for number in range(1 + MODES.index(mode), messages + 1, 9):
+    for number in at_any_message(messages, mode, part):
         found, total, _messages = course.graded(KATA.reference(), mode, lambda at, number=number: at == number)
         assert len(found) == total
         assert verdict((found, total, 0)) == "failed"
         assert "crashed" in {case.outcome for case in found}
 
 
+@pytest.mark.one_of_many(of=PARTS)
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("mode", MODES)
-def test_an_end_that_hides_a_failure(course: Course, mode: str) -> None:
+def test_an_end_that_hides_a_failure(course: Course, mode: str, part: int) -> None:
     """A wrong answer that ends at any message is as wrong as before."""
     messages = course.graded(IGNORES_THE_MASK, mode)[2]
-    for number in range(1 + MODES.index(mode), messages + 1, 9):
+    for number in at_any_message(messages, mode, part):
         found, total, _messages = course.graded(IGNORES_THE_MASK, mode, lambda at, number=number: at == number)
         assert len(found) == total
         assert verdict((found, total, 0)) == "failed"

@@ -108,6 +108,7 @@ def add(container, key) -> None:
 CHANGES = {repr(junk): put(junk) for junk in JUNK} | {"deep": put(DEEP), "remove": remove, "add": add}
 
 
+@pytest.mark.one_of_many(of=4)
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 @pytest.mark.parametrize(
     ("name", "kind"),

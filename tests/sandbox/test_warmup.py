@@ -28,6 +28,7 @@ raise SystemExit(os.waitstatus_to_exitcode(status))
 """
 
 
+@pytest.mark.grades
 @pytest.mark.skipif(not limits.LINUX, reason="forks nowhere else")
 def test_what_is_forked_has_all_it_needs(tmp_path) -> None:
     """No thread is lost in the fork, and gradients reach the simulated device in the forked process."""
