@@ -71,6 +71,7 @@ def test_long_files_and_checks_are_counted(tmp_path: Path) -> None:
     )
     (judge / "two.py").write_text("def c(check):\n    return check.x\n", encoding="utf-8")
     assert [count for _path, count in house.lengths(tmp_path)] == [6, 2]
+    assert house.told(house.rooms_of(tmp_path)) == ("judge: 8",)
     assert list(house.lives_of_check(tmp_path)) == ["judge/one.py: a", "judge/one.py: b"]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -58,6 +59,7 @@ def measured(clone: Path | None = None) -> list[Row]:
     )
     road, explaining = classes_on_the_road(package)
     lives = sorted(lives_of_check(package))
+    by_room = rooms_of(package)
     repeated = sorted(repeated_texts(root / "solutions"))
     return [
         Row("circles", "circles of imports", len(circles), 0, tuple(circles)),
@@ -65,7 +67,7 @@ def measured(clone: Path | None = None) -> list[Row]:
         Row("classes", "classes to know to follow a passing `kata grade`", len(road), 40, tuple(road)),
         Row("explaining", "classes more where a failure is explained", len(explaining), None, tuple(explaining)),
         Row("check", "ways in which `Check` lives", len(lives), 2, tuple(lives)),
-        Row("lines", "lines of grader/ without catalogues", sum(n for _path, n in lengths(package)), 17_000),
+        Row("lines", "lines of grader/ without catalogues", sum(by_room.values()), 17_000, told(by_room)),
         Row("answers", "lines of tests/answers", sum(n for _path, n in lengths(answers, "*.py", "*.diff")), 16_000),
         Row("long", f"files of code above {MOST_LINES} lines, answers aside", len(long), 0, tuple(long)),
         Row("repeated", "mistakes that repeat the texts of another one", len(repeated), 0, tuple(repeated)),
@@ -123,6 +125,20 @@ def lengths(folder: Path, *kinds: str) -> Iterator[tuple[Path, int]]:
     for kind in kinds or ("*.py",):
         for path in sorted(folder.rglob(kind)):
             yield path, len(path.read_text(encoding="utf-8").splitlines())
+
+
+def rooms_of(package: Path) -> Counter[str]:
+    """Return the lines of each room of a package; the small modules at its top are one."""
+    counted: Counter[str] = Counter()
+    for path, count in lengths(package):
+        room, *inside = path.relative_to(package).parts
+        counted[room if inside else "modules at the top"] += count
+    return counted
+
+
+def told(counted: Counter[str]) -> tuple[str, ...]:
+    """Return what was counted, the most first."""
+    return tuple(f"{name}: {count:,}" for name, count in counted.most_common())
 
 
 # --- the check

@@ -86,7 +86,7 @@ def learn(
 
     Returns the losses, the weights, whether a loss still has its graph, and whether the optimiser was asked to step.
     """
-    model = Model(embedding, head, kept).eval()
+    model = _Model(embedding, head, kept).eval()
     optimizer = Descent(model.parameters(), lr)
     for parameter in model.parameters():
         parameter.grad = torch.full_like(parameter, 0.5)
@@ -104,7 +104,7 @@ def measure(
 
     The batches are a generator.
     """
-    model = Model(embedding, head, kept).train(training)
+    model = _Model(embedding, head, kept).train(training)
     for parameter in model.parameters():
         parameter.grad = torch.full_like(parameter, 0.5)
     loss = evaluate(model, (batch for batch in batches), *settings, **named)
@@ -242,7 +242,7 @@ def _is_frozen(layer: Any) -> None:
         raise RuntimeError(f"only A and B are trained, but requires_grad is True for {', '.join(learning)}")
 
 
-class Model(torch.nn.Module):
+class _Model(torch.nn.Module):
     """Logits of the token that follows: of the mean embedding of all tokens so far.
 
     In training it keeps some features alone, as dropout does, but always the same.
@@ -252,7 +252,7 @@ class Model(torch.nn.Module):
         super().__init__()
         self.embedding = torch.nn.Parameter(embedding.detach().clone())
         self.head = torch.nn.Parameter(head.detach().clone())
-        self.dropout = Kept(kept)
+        self.dropout = _Kept(kept)
         self.recorded: list[bool] = []
 
     def forward(self, tokens: Any) -> Any:
@@ -263,7 +263,7 @@ class Model(torch.nn.Module):
         return self.dropout(x.cumsum(dim=1) / places[:, None]) @ self.head.transpose(0, 1)
 
 
-class Kept(torch.nn.Module):
+class _Kept(torch.nn.Module):
     """Lets all features through, and in training only some."""
 
     def __init__(self, kept: Any) -> None:

@@ -42,7 +42,7 @@ def preload() -> None:
 
 
 @dataclass
-class Ends:
+class _Ends:
     """The client's ends of a line to a judge: what is said, and what tells that somebody is there."""
 
     channel: socket.socket
@@ -62,7 +62,7 @@ class Server:
         self._keepers: set[int] = set()
         self._grading: set[socket.socket] = set()
         self._last: tuple[str, str] | None = None
-        self._standby: tuple[tuple[str, str], Ends] | None = None
+        self._standby: tuple[tuple[str, str], _Ends] | None = None
         self._since = self._quiet_since = self._idle_since = time.monotonic()
         self._given = 0
         self._stopped = False
@@ -121,13 +121,13 @@ class Server:
                 self._idle_since = time.monotonic()
             door.close()
 
-    def _line(self, wanted: tuple[str, str]) -> Ends:
+    def _line(self, wanted: tuple[str, str]) -> _Ends:
         if self._standby is not None and self._standby[0] == wanted:
             ends, self._standby = self._standby[1], None
             return ends
         return self._new_line()
 
-    def _new_line(self) -> Ends:
+    def _new_line(self) -> _Ends:
         channel, judge = socket.socketpair()
         lifeline, keeper = socket.socketpair()
         fds = {"client": judge.fileno(), "lifeline": keeper.fileno()}
@@ -135,7 +135,7 @@ class Server:
         self._keepers.add(launch.start(self._settings["model"], "keeper", self._settings, fds, environment))
         judge.close()
         keeper.close()
-        return Ends(channel, lifeline)
+        return _Ends(channel, lifeline)
 
     def _stand_by(self) -> None:
         """When the last client has gone, have a judge prepare for what it may want next."""
