@@ -28,11 +28,11 @@ ROOM: Final = 3
 KINDS: Final = ("mistake", "wrong")
 
 
-def chosen(kata: catalog.Kata, each: int, kinds: tuple[str, ...]) -> list[Known]:
-    """Return the answers of a kata that are graded, always the same."""
+def chosen(kata: catalog.Kata, each: int, kinds: tuple[str, ...], *, skipped: int = 0) -> list[Known]:
+    """Return the answers of a kata that are graded, always the same; others where some are skipped."""
     known = [answer for answer in known_answers(kata) if answer.kind in kinds and marks(answer)]
     random.Random(kata.id).shuffle(known)
-    return known[: each or None]
+    return known[skipped : skipped + each if each else None]
 
 
 def place_of(report: dict[str, Any]) -> dict[str, Any]:
@@ -66,6 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.places", description=__doc__)
     parser.add_argument("katas", nargs="*", metavar="KATA")
     parser.add_argument("--each", type=int, default=0, metavar="N", help="so many answers of each kata")
+    parser.add_argument("--skip", type=int, default=0, metavar="N", help="but not the first N of them")
     parser.add_argument("--kind", choices=KINDS, action="append", help="the banks, or the kept answers; both unasked")
     parser.add_argument("--name", default="", help="only answers of this name")
     parser.add_argument("--json", type=Path, help="write a line for each answer there")
@@ -74,7 +75,7 @@ def main() -> None:
     found: list[dict[str, Any]] = []
     with Session() as session:
         for kata in [catalog.find(name) for name in options.katas] or catalog.katas().values():
-            for answer in chosen(kata, options.each, tuple(options.kind or KINDS)):
+            for answer in chosen(kata, options.each, tuple(options.kind or KINDS), skipped=options.skip):
                 if options.name and answer.name != options.name:
                     continue
                 request = Request(kata.id, answer.source, kata.filename, seed=SEED, named=False)

@@ -64,6 +64,23 @@ from tests.marked import marks
             "self.ffn(x)",
             id="caller",
         ),
+        pytest.param(
+            "attention-backward",
+            "weights * (d_weights - average)",
+            "d_weights - 0.0 * average",
+            "0.0 * average",
+            id="a right step that ends too early",
+        ),
+        pytest.param(
+            "mha", "mask = mask.unsqueeze(1)", "mask = mask.unsqueeze(2)", "unsqueeze(2)", id="a mask on other axes"
+        ),
+        pytest.param(
+            "masks",
+            "    if m is None:\n        m = n\n",
+            "    device = device or 'cpu'\n    if m is None:\n        m = n\n",
+            "or 'cpu'",
+            id="a device that is chosen",
+        ),
     ],
 )
 def test_the_faulty_line_is_in_the_place(session: Session, kata: str, old: str, new: str, marked: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 
 from grader.judge.explain.locate.match import near, plain
-from grader.judge.explain.locate.traces import NUMBERS, Trace
+from grader.judge.explain.locate.traces import NUMBERS, Step, Trace
 
 COPIES = frozenset(("clone", "_to_copy", "contiguous", "detach", "alias", "lift_fresh"))
 """Operations whose result is what went in."""
@@ -32,8 +32,10 @@ def alike(answer: Trace, reference: Trace, slack: float) -> dict[int, int]:
             candidates = [found[step.reads[0]]] if step.reads[0] in found else []
         elif all(read in found for read in step.reads):
             making = step.operation, tuple(sorted(known[found[read]] for read in step.reads))
-            candidates = by_making.get(making, []) if step.reads else []
+            candidates = by_making.get(making, [])
         else:
+            continue
+        if not step.reads and step.value is None and step.shape:  # made of numbers that nobody has seen
             continue
         same = next((n for n in candidates if _same(step.value, reference.steps[n].value, slack)), None)
         if same is not None and tuple(step.shape) == tuple(reference.steps[same].shape):
@@ -45,16 +47,21 @@ def _known(reference: Trace, slack: float) -> list[int]:
     """Return what each step of the reference is known as: equal inputs as one, and copies as what they are made of."""
     known: list[int] = []
     for number, step in enumerate(reference.steps):
-        if step.is_source:
-            others = (n for n in range(number) if reference.steps[n].is_source)
-            values = ((n, reference.steps[n].value) for n in others)
-            first = next((n for n, value in values if value is not None and _same(step.value, value, slack)), number)
-            known.append(first)
+        if not step.reads:
+            others = (n for n in range(number) if not reference.steps[n].reads)
+            same = (n for n in others if _made_the_same(step, reference.steps[n], slack))
+            known.append(next(same, number))
         elif step.operation in COPIES and len(step.reads) == 1:
             known.append(known[step.reads[0]])
         else:
             known.append(number)
     return known
+
+
+def _made_the_same(one: Step, two: Step, slack: float) -> bool:
+    if one.operation != two.operation or one.shape != two.shape or (one.is_source and two.value is None):
+        return False
+    return _same(one.value, two.value, slack)
 
 
 def _making(trace: Trace, number: int, known: list[int]) -> Same:

@@ -21,12 +21,14 @@ OF_WEIGHTS: Final = ("Linear", "Parameter", "Embedding")
 class Around:
     """The statements around those of an answer that go wrong, in one call."""
 
-    def __init__(self, answer: Trace, statements: Statements, reference: Trace, model: str) -> None:
+    def __init__(self, answer: Trace, statements: Statements, reference: Trace | None, model: str) -> None:
         """``model``: the text of the reference."""
         self._trace, self._statements = answer, statements
         self._flow = Flow(statements.source)
         self._known = Flow(model).texts()
-        self._theirs = {(name, text) for one in reference.passed for name, text in one.made.items()}
+        self._theirs = {
+            (name, text) for one in (reference.passed if reference else ()) for name, text in one.made.items()
+        }
         self._found: dict[int, None] = {}
         self._seen: set[int] = set()
 

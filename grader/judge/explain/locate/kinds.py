@@ -9,6 +9,7 @@ from dataclasses import replace
 import torch
 
 from grader.judge.exchange.results import Exchange
+from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.region import Alignment
 from grader.judge.explain.locate.statements import Statements
 from grader.judge.explain.locate.traces import Step, Trace, of_answer, of_reference
@@ -59,8 +60,12 @@ def device(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loc
     if trace is None:
         return None
     here = [n for n in _behind_results(trace, exchange) if trace.steps[n].device == "cpu" and trace.steps[n].line]
-    first = [trace.steps[n] for n in here if not any(read in here for read in trace.steps[n].reads)]
-    return _told(case, _lines(first, statements), _("It comes to the CPU in {where}."))
+    first = [n for n in here if not any(read in here for read in trace.steps[n].reads)]
+    lines = _lines((trace.steps[n] for n in first), statements)
+    if lines:
+        around = Around(trace, statements, None, case.check.grading.reference_text)
+        lines = tuple(dict.fromkeys((*lines, *around.lines(first))))
+    return _told(case, lines, _("It comes to the CPU in {where}."))
 
 
 def precision(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:

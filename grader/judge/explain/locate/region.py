@@ -6,7 +6,7 @@ Nothing outside of them can be to blame: what goes into them has the numbers of 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -16,20 +16,11 @@ from grader.judge.exchange.compare import agree
 from grader.judge.explain.locate.alike import alike
 from grader.judge.explain.locate.match import RELATIVE, Matcher, factor, many, merges, near, plain
 from grader.judge.explain.locate.traces import NUMBERS, Step, Trace
+from grader.judge.explain.locate.uses import EACH, NEGATES, does_nothing, identical, kind_of, readers, used, users
 from grader.transport.wire import dtype_name
 
 ROUNDINGS: Final = 4.0
 OF_AN_ORDER: Final = 1e-3
-KINDS: Final = {
-    "mm": ("mm", "bmm", "addmm", "baddbmm", "mv", "dot", "addmv"),
-    "mul": ("mul", "div"),
-    "add": ("add", "sub", "rsub"),
-    "sum": ("sum", "mean", "cumsum"),
-}
-SELECTS: Final = frozenset(
-    ("slice", "select", "split", "split_with_sizes", "unbind", "narrow", "chunk", "diagonal", "as_strided")
-)
-"""Operations that leave something away."""
 WORSE: Final = 8.0
 """What leads so many times as far away as a few roundings do is wrong."""
 
@@ -76,7 +67,10 @@ class Alignment:
         found = {number: self._matcher.found(step) for number, step in enumerate(answer.steps)}
         self._alike = {number: match for number, match in found.items() if match is not None}
         self.anchors = {number: match for number, match in self._alike.items() if match[0] != "shuffled"}
-        for number, other in alike(answer, reference, slack).items():
+        same = alike(answer, reference, slack)
+        for number in [number for number in self.anchors if number not in same and does_nothing(answer, number)]:
+            del self.anchors[number]  # it may have had something to do
+        for number, other in same.items():
             if answer.steps[number].value is not None and number not in self.anchors:
                 self.anchors[number] = self._alike[number] = "arranged", other
         self._reached = self._all_alike({number for _kind, number in self._alike.values()})
@@ -99,7 +93,10 @@ class Alignment:
             for read in self._answer.steps[end].reads:
                 more, others = self._answer.behind(read, self.anchors)
                 steps, met = steps | more, met | others
-            return self._told(steps, met, "", reordered=True)
+            told = self._told(steps, met, "", reordered=True)
+            if told is not None and got is not None and got.shape != want.shape and self._answer.returned:
+                told = replace(told, lines=tuple(dict.fromkeys((*told.lines, self._answer.returned))))
+            return told
         step = self._answer.steps[end]
         right = Right(step.line, self._name(anchor[1]))
         missing = self._missing(goal) if goal is not None else ""
@@ -121,6 +118,8 @@ class Alignment:
         for end in ends:
             steps |= self._answer.behind(end, self.anchors)[0]
         lines = dict.fromkeys(step.line for n, step in enumerate(self._answer.steps) if n in steps and step.line)
+        ends = [n for n, step in enumerate(self._answer.steps) if n not in read]
+        lines |= dict.fromkeys(self._masks_elsewhere(ends))
         return Region((line, *(other for other in lines if other != line)), right, raised=True, steps=frozenset(steps))
 
     def _around(self, end: int, goal: int | None) -> Region | None:
@@ -134,10 +133,7 @@ class Alignment:
                 del self.anchors[number]
             steps, met = self._answer.behind(end, self.anchors)
         missing = self._missing(goal) if goal is not None else ""
-        whole = self._told(steps, met, missing)
-        short = self._stop_short(steps, met)
-        if whole is not None and short:
-            whole = replace(whole, lines=(*whole.lines, *(line for line in short if line not in whole.lines)))
+        whole = self._with_short(steps, met, missing)
         if goal is None or whole is None:
             return whole
         for number in sorted(steps - {end}):
@@ -145,26 +141,61 @@ class Alignment:
                 steps, met = self._answer.behind(number, self.anchors)
                 near = self._nearly(self._answer.steps[number], goal)
                 name, times = (self._name(near[0]), near[1]) if near is not None else (missing, 0.0)
-                return self._told(steps, met, name, times=times) or whole
+                return self._with_short(steps, met, name, times=times) or whole
         return whole
+
+    def _with_short(self, steps: set[int], met: set[int], missing: str, times: float = 0.0) -> Region | None:
+        """Tell a region, and beside it the right steps that may end too early."""
+        told = self._told(steps, met, missing, times=times)
+        if told is None:
+            return None
+        return replace(told, lines=tuple(dict.fromkeys((*told.lines, *self._stop_short(steps, met)))))
 
     def _stop_short(self, steps: set[int], met: set[int]) -> list[int]:
         """Return the lines of right steps of which the reference makes something else first: they may end too early."""
-        every, found = self._answer.steps, list[int]()
-        mine_read, theirs_read = _readers(self._answer), _readers(self._reference)
+        every, found = self._answer.steps, self._masks_elsewhere(sorted(met))
+        mine_read, theirs_read = readers(self._answer), readers(self._reference)
         for number in sorted(met):
             kind, other = self.anchors[number]
             if not every[number].line or kind != "arranged" or not every[number].dtype.startswith(("f", "b")):
                 continue
-            places = {every[user].at for user in _users(self._answer, mine_read, number)}
-            mine = {_kind(every[n].operation) for n in range(len(every)) if every[n].at in places and n in steps}
+            mine = {kind_of(every[user].operation) for user in self._next(number, mine_read) if user in steps}
             theirs = {
-                _kind(self._reference.steps[user].operation)
+                kind_of(self._reference.steps[user].operation)
                 for one in self._all_alike({other})
-                for user in _users(self._reference, theirs_read, one)
+                for user in users(self._reference, theirs_read, one)
             }
             if theirs and mine and not mine & theirs:
                 found.append(every[number].line)
+        return found
+
+    def _lies_elsewhere(self, number: int, other: int) -> bool:
+        """Whether a mask has its axes of size 1 where the reference has none: it meets other axes than it should."""
+        step, shapes = self._answer.steps[number], {self._reference.steps[n].shape for n in self._all_alike({other})}
+        return bool(step.line) and step.moves and step.dtype not in RELATIVE and step.shape not in shapes
+
+    def _masks_elsewhere(self, numbers: Iterable[int]) -> list[int]:
+        """Return the lines at which masks were moved to other axes than those of the reference, of these and theirs."""
+        every, found = self._answer.steps, list[int]()
+        for number in numbers:
+            while every[number].operation in NEGATES and every[number].reads:
+                number = every[number].reads[0]  # noqa: PLW2901 - back to the mask
+            if number in self.anchors and self._lies_elsewhere(number, self.anchors[number][1]):
+                found.append(every[number].line)
+        return found
+
+    def _next(self, number: int, readers: dict[int, list[int]]) -> set[int]:
+        """Return the steps that go on from one, and those of the same statements that go on from each number there."""
+        every = self._answer.steps
+        found, left = set[int](), list(users(self._answer, readers, number))
+        while left:
+            user = left.pop()
+            if user in found:
+                continue
+            found.add(user)
+            if kind_of(every[user].operation) in EACH:
+                behind = users(self._answer, readers, user)
+                left += [later for later in behind if every[later].at == every[user].at]
         return found
 
     def _is_another(self, number: int) -> bool:
@@ -173,7 +204,7 @@ class Alignment:
         if not step.moves or not step.line:
             return False
         if self._used is None:
-            self._used = _used(self._reference)
+            self._used = used(self._reference)
         return not self._used & self._all_alike({self.anchors[number][1]})
 
     def _is_faintly_wrong(self, number: int, goal: int) -> bool:
@@ -264,12 +295,19 @@ class Alignment:
 
     @staticmethod
     def made(trace: Trace, value: torch.Tensor) -> int | None:
-        """Return the last step that has just these numbers in this shape, bit for bit where there is one."""
-        for same in (_identical, agree):
-            for number in range(len(trace.steps) - 1, -1, -1):
-                step = trace.steps[number]
-                if step.value is not None and step.value.shape == value.shape and same(step.value, value):
-                    return number
+        """Return the last step that has just these numbers in this shape, bit for bit where there is one.
+
+        One that computes them comes before one that only has them: nothing is known of what is put into a parameter.
+        """
+        for same in (identical, agree):
+            found = [
+                number
+                for number, step in enumerate(trace.steps)
+                if step.value is not None and step.value.shape == value.shape and same(step.value, value)
+            ]
+            if found:
+                computed = [number for number in found if not trace.steps[number].moves and trace.steps[number].line]
+                return (computed if same is identical and computed else found)[-1]
         return None
 
     def name_of_mine(self, number: int) -> str:
@@ -301,46 +339,6 @@ def _rounded(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     signs = torch.ones_like(value).flatten()
     signs[::2] = -1.0
     return value * (1.0 + ROUNDINGS * torch.finfo(dtype).eps * signs.view_as(value))
-
-
-def _readers(trace: Trace) -> dict[int, list[int]]:
-    """Return which steps read each step."""
-    found: dict[int, list[int]] = {}
-    for number, step in enumerate(trace.steps):
-        for read in step.reads:
-            found.setdefault(read, []).append(number)
-    return found
-
-
-def _users(trace: Trace, readers: dict[int, list[int]], number: int) -> set[int]:
-    """Return the steps that compute something with a tensor, or with the same numbers in another order."""
-    found, left = set[int](), [number]
-    while left:
-        for user in readers.get(left.pop(), ()):
-            (left.append if trace.steps[user].moves else found.add)(user)
-    return found
-
-
-def _kind(operation: str) -> str:
-    """Return the name of an operation, one for those that do the same."""
-    return next((kind for kind, names in KINDS.items() if operation.rstrip("_") in names), operation.rstrip("_"))
-
-
-def _used(trace: Trace) -> set[int]:
-    """Return the steps with whose numbers something is computed, whole and not in part."""
-    found: set[int] = set()
-    readers = _readers(trace)
-    for number in range(len(trace.steps) - 1, -1, -1):
-        step = trace.steps[number]
-        if not step.moves or (number in found and step.operation not in SELECTS):
-            found.update(step.reads)
-        elif number not in readers:
-            found.update((number, *step.reads))  # it is handed back
-    return found
-
-
-def _identical(one: torch.Tensor, two: torch.Tensor) -> bool:
-    return one.dtype == two.dtype and bool(torch.equal(one.nan_to_num(), two.nan_to_num()))
 
 
 def _lies_like(mine: tuple[int, ...], theirs: tuple[int, ...]) -> bool:
