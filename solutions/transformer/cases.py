@@ -36,6 +36,13 @@ def targets(rng, *shape):
     return rng.integers(1, TARGET, *shape)
 
 
+def padded(rng, lengths):
+    """Source tokens of these lengths with padding behind them."""
+    longest = max(*lengths, 5)
+    src = sources(rng, len(lengths), longest)
+    return src.masked_fill(torch.arange(longest) >= torch.tensor(lengths)[:, None], PAD)
+
+
 @without_dtype
 def test_by_hand(check):
     """The example of the task, in numbers that can be followed on paper."""

@@ -2,16 +2,9 @@
 
 import pytest
 import torch
-from cases import PAD, SOURCE, TARGET, build, sources, targets, without_both
+from cases import SOURCE, TARGET, build, padded, targets, without_both
 
 without_grad = pytest.mark.derive("dtype", "device", "contract")
-
-
-def padded(rng, lengths):
-    """Source tokens of these lengths with padding behind them."""
-    longest = max(*lengths, 5)
-    src = sources(rng, len(lengths), longest)
-    return src.masked_fill(torch.arange(longest) >= torch.tensor(lengths)[:, None], PAD)
 
 
 def feed(model, memory, memory_mask, tgt, sizes):
