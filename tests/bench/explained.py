@@ -18,7 +18,9 @@ from typing import Any
 from grader import catalog
 from grader.client.session import Request, Session
 from grader.dev.answers import Known, known_answers
+from grader.judge.explain.locate.statements import Statements
 from tests.gradings import SEED
+from tests.marked import marks
 
 ROOM = 3
 """A place is told well where it is at most so many statements."""
@@ -55,6 +57,7 @@ def main() -> None:
     counts: Counter[str] = Counter()
     widths: list[int] = []
     seconds: list[float] = []
+    held: list[bool] = []
     with Session() as session:
         for kata in [catalog.find(name) for name in options.katas] or catalog.katas().values():
             for answer in chosen(kata, options.each, mistakes=options.mistakes):
@@ -64,6 +67,11 @@ def main() -> None:
                 found = how(report)
                 counts[found] += 1
                 seconds.append(report["spent"]["diagnosis"])
+                marked = marks(answer)
+                lines = next((cause["lines"] for cause in report["causes"] if cause["lines"]), [])
+                if marked and lines:
+                    statements = Statements(answer.source)
+                    held.append(any(statements.of(line) in marked for line in lines))
                 widths += [len(cause["lines"]) for cause in report["causes"] if cause["id"] == "located"][:1]
                 if found == "neither" or options.show:
                     print(f"{found:8} {kata.id} {answer.name}  {report['spent']['diagnosis']:.2f} s")  # noqa: T201
@@ -77,6 +85,9 @@ def main() -> None:
     if widths:
         few = sum(width <= ROOM for width in widths)
         print(f"of {len(widths)} places {100 * few / len(widths):.1f} % are at most {ROOM} statements")  # noqa: T201
+    if held:
+        share = 100 * sum(held) / len(held)
+        print(f"of {len(held)} whose wrong lines are known {share:.1f} % have one of them told first")  # noqa: T201
     if seconds:
         spent = statistics.median(seconds), max(seconds)
         print(f"diagnosis: median {spent[0]:.2f} s, longest {spent[1]:.2f} s")  # noqa: T201

@@ -9,6 +9,7 @@ import torch
 
 from grader.judge.explain.locate.match import near, plain
 from grader.judge.explain.locate.traces import NUMBERS, Step, Trace
+from grader.judge.explain.locate.uses import identical
 
 COPIES = frozenset(("clone", "_to_copy", "contiguous", "detach", "alias", "lift_fresh"))
 """Operations whose result is what went in."""
@@ -19,15 +20,19 @@ Same = tuple[str, tuple[int, ...]]
 
 def alike(answer: Trace, reference: Trace, slack: float) -> dict[int, int]:
     """Return the steps of the reference that steps of an answer repeat, from what both were given on."""
-    known = _known(reference, slack)
+    known = _known(reference)
     by_making: dict[Same, list[int]] = {}
+    given: dict[tuple[int, ...], list[int]] = {}
+    looks = _Looks(slack)
     for number, step in enumerate(reference.steps):
         if not step.is_source and step.operation not in COPIES:
             by_making.setdefault(_making(reference, number, known), []).append(number)
+        elif step.is_source and known[number] == number:
+            given.setdefault(step.shape, []).append(number)
     found: dict[int, int] = {}
     for number, step in enumerate(answer.steps):
         if step.is_source:
-            candidates = [n for n, other in enumerate(reference.steps) if other.is_source and known[n] == n]
+            candidates = given.get(tuple(step.shape), [])
         elif step.operation in COPIES and len(step.reads) == 1:
             candidates = [found[step.reads[0]]] if step.reads[0] in found else []
         elif all(read in found for read in step.reads):
@@ -37,19 +42,19 @@ def alike(answer: Trace, reference: Trace, slack: float) -> dict[int, int]:
             continue
         if not step.reads and step.value is None and step.shape:  # made of numbers that nobody has seen
             continue
-        same = next((n for n in candidates if _same(step.value, reference.steps[n].value, slack)), None)
+        same = next((n for n in candidates if looks.same(step.value, reference.steps[n].value)), None)
         if same is not None and tuple(step.shape) == tuple(reference.steps[same].shape):
             found[number] = same
     return {number: other for number, other in found.items() if not answer.steps[number].is_source}
 
 
-def _known(reference: Trace, slack: float) -> list[int]:
+def _known(reference: Trace) -> list[int]:
     """Return what each step of the reference is known as: equal inputs as one, and copies as what they are made of."""
     known: list[int] = []
     for number, step in enumerate(reference.steps):
         if not step.reads:
             others = (n for n in range(number) if not reference.steps[n].reads)
-            same = (n for n in others if _made_the_same(step, reference.steps[n], slack))
+            same = (n for n in others if _made_the_same(step, reference.steps[n]))
             known.append(next(same, number))
         elif step.operation in COPIES and len(step.reads) == 1:
             known.append(known[step.reads[0]])
@@ -58,10 +63,12 @@ def _known(reference: Trace, slack: float) -> list[int]:
     return known
 
 
-def _made_the_same(one: Step, two: Step, slack: float) -> bool:
+def _made_the_same(one: Step, two: Step) -> bool:
     if one.operation != two.operation or one.shape != two.shape or (one.is_source and two.value is None):
         return False
-    return _same(one.value, two.value, slack)
+    if one.value is None or two.value is None:
+        return one.value is two.value
+    return identical(one.value, two.value)
 
 
 def _making(trace: Trace, number: int, known: list[int]) -> Same:
@@ -69,13 +76,25 @@ def _making(trace: Trace, number: int, known: list[int]) -> Same:
     return step.operation, tuple(sorted(known[read] for read in step.reads))
 
 
-def _same(mine: torch.Tensor | None, theirs: torch.Tensor | None, slack: float) -> bool:
-    """Whether two tensors are the same, as far as they are known."""
-    if mine is None or theirs is None:
-        return True
-    if mine.shape != theirs.shape:
-        return False
-    one, two = plain(mine), plain(theirs)
-    if one.dtype != two.dtype:
-        return False
-    return near(one, two, slack) if one.dtype == NUMBERS else bool(torch.equal(one, two))
+class _Looks:
+    """How tensors look beside each other; each is looked at once."""
+
+    def __init__(self, slack: float) -> None:
+        self._slack = slack
+        self._plain: dict[int, torch.Tensor] = {}
+
+    def same(self, mine: torch.Tensor | None, theirs: torch.Tensor | None) -> bool:
+        """Whether two tensors are the same, as far as they are known."""
+        if mine is None or theirs is None:
+            return True
+        if mine.shape != theirs.shape:
+            return False
+        one, two = self._of(mine), self._of(theirs)
+        if one.dtype != two.dtype:
+            return False
+        return near(one, two, self._slack) if one.dtype == NUMBERS else bool(torch.equal(one, two))
+
+    def _of(self, value: torch.Tensor) -> torch.Tensor:
+        if id(value) not in self._plain:  # the traces keep them all this while
+            self._plain[id(value)] = plain(value)
+        return self._plain[id(value)]

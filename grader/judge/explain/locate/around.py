@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from grader.judge.explain.locate.flow import Flow, Statement
+from grader.judge.explain.locate.flow import Statement, flow_of
 from grader.judge.explain.locate.statements import Statements
 from grader.judge.explain.locate.traces import Trace
 from grader.probes.lines import UNKNOWN
@@ -24,8 +24,8 @@ class Around:
     def __init__(self, answer: Trace, statements: Statements, reference: Trace | None, model: str) -> None:
         """``model``: the text of the reference."""
         self._trace, self._statements = answer, statements
-        self._flow = Flow(statements.source)
-        self._known = Flow(model).texts()
+        self._flow = flow_of(statements.source)
+        self._known = flow_of(model).texts()
         self._theirs = {
             (name, text) for one in (reference.passed if reference else ()) for name, text in one.made.items()
         }

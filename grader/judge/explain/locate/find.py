@@ -13,7 +13,7 @@ from grader.judge.exchange.compare import agree
 from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate import costs, kinds
 from grader.judge.explain.locate.around import Around
-from grader.judge.explain.locate.flow import Flow
+from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.match import RELATIVE, near, plain
 from grader.judge.explain.locate.region import Alignment, Region, smallest
 from grader.judge.explain.locate.slices import Place, Slices, Told, bits_of, partners
@@ -163,7 +163,7 @@ def _of_statements(
 ) -> Region | None:
     """Find where it goes wrong by what names stand for, where the numbers of the steps do not tell."""
     alignment, reference, answer = traces
-    flows = Flow(check.grading.reference_text), Flow(statements.source)
+    flows = flow_of(check.grading.reference_text), flow_of(statements.source)
     digits = DIGITS.get(check.variant.dtype, FEW_DIGITS)
     together: dict[Place, list[Place]] = {}
     for other, call in _alike(passing, exchange):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 JUMPS: Final = (ast.Break, ast.Continue, ast.Return, ast.Raise)
@@ -88,6 +89,12 @@ class Flow:
     def _note(self, node: ast.stmt, lines: range, statement: Statement) -> None:
         for line in lines or (node.lineno,):
             self._at.setdefault(line, statement)
+
+
+@lru_cache(maxsize=8)
+def flow_of(source: str) -> Flow:
+    """Return the statements of a file, which somebody may have asked for just now."""
+    return Flow(source)
 
 
 def _statement(
