@@ -46,6 +46,13 @@ def chosen(kata: catalog.Kata, each: int, *, mistakes: bool) -> list[Known]:
     return known[: each or None]
 
 
+def holds(report: dict[str, Any], answer: Known) -> list[bool]:
+    """Return whether the lines that are told first hold a wrong one; empty where either is not known."""
+    marked, statements = marks(answer), Statements(answer.source)
+    lines = next((cause["lines"] for cause in report["causes"] if cause["lines"]), [])
+    return [any(statements.of(line) in marked for line in lines)] if marked and lines else []
+
+
 def main() -> None:
     """Grade and count."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.explained", description=__doc__)
@@ -67,11 +74,7 @@ def main() -> None:
                 found = how(report)
                 counts[found] += 1
                 seconds.append(report["spent"]["diagnosis"])
-                marked = marks(answer)
-                lines = next((cause["lines"] for cause in report["causes"] if cause["lines"]), [])
-                if marked and lines:
-                    statements = Statements(answer.source)
-                    held.append(any(statements.of(line) in marked for line in lines))
+                held += holds(report, answer)
                 widths += [len(cause["lines"]) for cause in report["causes"] if cause["id"] == "located"][:1]
                 if found == "neither" or options.show:
                     print(f"{found:8} {kata.id} {answer.name}  {report['spent']['diagnosis']:.2f} s")  # noqa: T201
