@@ -151,7 +151,7 @@ def begin(lora: Any, weight: Any, bias: Any, x: Any, r: int, alpha: float, *sett
     a, b = _parameter(layer, "A").detach(), _parameter(layer, "B").detach()
     differ = (a.flatten()[:, None] == a.flatten()).sum() < 2 * a.numel()  # each equals itself, and hardly another one
     _is_frozen(layer)
-    return result, list(a.shape), list(b.shape), (a == 0).any(), differ, (b == 0).all()
+    return result, list(a.shape), list(b.shape), (b == 0).all(), (a == 0).any(), differ
 
 
 def drop(lora: Any, weight: Any, bias: Any, A: Any, B: Any, x: Any, alpha: float, rate: float) -> Any:  # noqa: N803 - likewise
@@ -344,7 +344,7 @@ RESULTS: dict[str, Callable[..., tuple[str, ...]]] = {
     "learn": _results_of_learn,
     "measure": lambda *_, **__: ("loss", "parameters", "gradients", "training", "records_a_graph"),
     "adapt": _results_of_adapt,
-    "begin": lambda *_, **__: ("result", "shape_of_A", "shape_of_B", "A_has_zeros", "numbers_of_A_differ", "B_is_0"),
+    "begin": lambda *_, **__: ("result", "shape_of_A", "shape_of_B", "B_is_0", "A_has_zeros", "numbers_of_A_differ"),
     "drop": lambda *_, **__: (
         *("drops_in_front_of_A", "drops_behind_A", "drops_behind_B", "base_sees_all_of_x"),
         *("as_many_as_p_says", "each_by_itself", "each_call_anew"),
