@@ -129,7 +129,8 @@ def adapt(
     weight, bias  of the linear layer; bias may be None
     A, B          the numbers of its parameters of these names
     does          names of methods, or `step`: one of gradient descent; `copy`: go on with a copy; `load`: go on with a
-                  layer around another linear one, which loads the state of this one; `again`: nothing
+                  layer around another linear one, which loads the state of this one; `refill`: a call in between with
+                  other numbers in the same x; `again`: nothing
 
     The last result alone keeps its graph: a method may change the weights in between.
     """
@@ -229,6 +230,11 @@ def _after(word: str, layer: Any, x: Any, another: Callable[[], Any]) -> Any:
         before, layer = layer, another().train(layer.training)
         layer(x.detach())
         layer.load_state_dict(copy.deepcopy(before.state_dict()))
+    elif word == "refill":
+        with torch.no_grad():
+            numbers = x.detach().clone()
+            layer(x.copy_(numbers.roll(1)))
+            x.copy_(numbers)
     elif word != "again":
         getattr(layer, word)()
     return layer

@@ -131,6 +131,12 @@ def test_copied(check, rng):
     check["LoRALinear"].driven("adapt", *layer(rng, 4, 3, 2), rng.normal(2, 3, 4), 1, does)
 
 
+def test_one_tensor_with_other_numbers(check, rng):
+    """Whoever fills a tensor again gets the result of what is in it now, merged or not."""
+    does = ("refill", "merge", "refill")
+    check["LoRALinear"].driven("adapt", *layer(rng, 4, 3, 2), rng.normal(2, 3, 4), 5, does)
+
+
 @pytest.mark.derive("grad", "device")
 def test_training_without_dropout(check, rng):
     """Both modes do the same, before and after merging."""
