@@ -6,6 +6,7 @@ import pytest
 
 from grader.client.session import Session
 from grader.dev.answers import Known
+from grader.judge.explain.locate.words import listed
 from tests.judge.test_causes import changed, line_of, why
 from tests.marked import changed as marked_lines
 from tests.marked import marks
@@ -75,6 +76,13 @@ from tests.marked import marks
             "mha", "mask = mask.unsqueeze(1)", "mask = mask.unsqueeze(2)", "unsqueeze(2)", id="a mask on other axes"
         ),
         pytest.param(
+            "layer-norm",
+            "bias: Tensor, eps: float = 1e-5)",
+            "bias: Tensor, eps: float = 1e-3)",
+            "eps: float = 1e-3",
+            id="a default",
+        ),
+        pytest.param(
             "masks",
             "    if m is None:\n        m = n\n",
             "    device = device or 'cpu'\n    if m is None:\n        m = n\n",
@@ -108,3 +116,11 @@ def test_marks_are_where_statements_differ() -> None:
     assert marked_lines("def f(x: int) -> int:\n    a = x + 1\n    b = a * 2\n    return b\n", right) == frozenset()
     assert marked_lines("def f(x):\n    a = x + 1\n    b = b * 1.0\n    return b\n", right) == {2, 4}
     assert marks(Known("sdpa", "wrong", "other", "def g():\n    pass\n")) == frozenset()
+
+
+def test_lines_are_named_briefly() -> None:
+    """A few one by one, a block by its ends, and of many that are apart those behind one another together."""
+    assert listed([7]) == "line 7"
+    assert listed([9, 7, 40]) == "lines 7, 9, 40"
+    assert listed([7, 8, 10, 9]) == "lines 7 to 10"
+    assert listed([26, 28, 36, 37, 38, 50, 51]) == "lines 26, 28, 36-38, 50, 51"

@@ -29,6 +29,7 @@ class Around:
         self._theirs = {
             (name, text) for one in (reference.passed if reference else ()) for name, text in one.made.items()
         }
+        self._defaults = {(name, value) for name, (_line, value) in Statements(model).defaults().items()}
         self._found: dict[int, None] = {}
         self._seen: set[int] = set()
 
@@ -57,6 +58,7 @@ class Around:
             if bound < 0:
                 self._note(self._statements.everywhere(name))
             elif self._flow.at(self._trace.passed[bound].line).begins:
+                self._default(one.line, name)
                 if one.caller >= 0:
                     yield self._called(one.caller)
             elif self._is_choice(bound, name):
@@ -67,6 +69,13 @@ class Around:
             for line, text in self._statements.given(name, one.line):
                 if not _makes_weights(text):
                     self._note([line, *self._statements.called(text)])
+                    self._default(line, text.rpartition(" = ")[2])
+
+    def _default(self, line: int, name: str) -> None:
+        """Note where the function of a line begins, if it gives one of its arguments a default of its own."""
+        where, value = self._statements.defaults(line).get(name, (0, ""))
+        if where and (name, value) not in self._defaults:
+            self._found.setdefault(where)
 
     def _called(self, number: int) -> int:
         """Note a statement that called a function: which arguments it got is its choice."""

@@ -51,6 +51,18 @@ class Statements:
         heads = (node for node in ast.walk(made) if isinstance(node, ast.If)) if made is not None else ()
         return [node.lineno for node in heads if any(isinstance(inner, ast.Raise) for inner in node.body)]
 
+    def defaults(self, line: int = 0) -> dict[str, tuple[int, str]]:
+        """Return the defaults of the function that a line is in, of all functions unasked: where, and what each is."""
+        found: dict[str, tuple[int, str]] = {}
+        for node in ast.walk(self._tree) if self._tree is not None else ():
+            if isinstance(node, ast.FunctionDef) and (not line or node.lineno <= line <= (node.end_lineno or 0)):
+                args = [*node.args.posonlyargs, *node.args.args]
+                given = zip(args[len(args) - len(node.args.defaults) :], node.args.defaults, strict=True)
+                named = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+                pairs = [(arg.arg, value) for arg, value in (*given, *named) if value is not None]
+                found |= {name: (node.lineno, ast.dump(value)) for name, value in pairs}
+        return found
+
     def takes_default(self, owner: str, line: int) -> bool:
         """Whether the statement of a line reads an argument of the constructor that has a default."""
         classes = [node for node in ast.walk(self._tree or ast.Module([], [])) if isinstance(node, ast.ClassDef)]

@@ -85,10 +85,16 @@ def _beside(region: Region) -> str:
 
 
 def listed(lines: Sequence[int]) -> str:
-    """Name lines: one, a few, or from where to where."""
+    """Name lines: one, a few, or from where to where; of many that are apart, those behind one another together."""
     if len(lines) == 1:
         return _("line {line}").format(line=lines[0])
-    near = max(lines) - min(lines) < 2 * len(lines)
-    if len(lines) <= FEW or not near:
-        return _("lines {lines}").format(lines=_(", ").join(map(str, sorted(lines))))
-    return _("lines {first} to {last}").format(first=min(lines), last=max(lines))
+    if len(lines) > FEW and max(lines) - min(lines) < 2 * len(lines):
+        return _("lines {first} to {last}").format(first=min(lines), last=max(lines))
+    runs: list[list[int]] = []
+    for line in sorted(lines):
+        if runs and line == runs[-1][-1] + 1 and len(lines) > FEW:
+            runs[-1].append(line)
+        else:
+            runs.append([line])
+    told = [text for run in runs for text in ([f"{run[0]}-{run[-1]}"] if len(run) > 2 else map(str, run))]
+    return _("lines {lines}").format(lines=_(", ").join(told))
