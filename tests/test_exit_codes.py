@@ -30,7 +30,7 @@ ANSWERS = {
 }
 EXIT_CODES = {"passed": 0, "failed": 1, "error": 3}
 
-pytestmark = pytest.mark.xdist_group("exit codes")
+pytestmark = pytest.mark.xdist_group("exit-codes")
 
 
 @pytest.fixture(scope="module")
