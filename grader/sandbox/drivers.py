@@ -219,7 +219,7 @@ def _put_in(layer: Any, a: Any, b: Any) -> None:
 def _after(word: str, layer: Any, x: Any, another: Callable[[], Any]) -> Any:
     """Return the layer that is called next."""
     if word == "step":
-        descent = Descent(layer.parameters(), lr=0.02)
+        descent = Descent(layer.parameters(), lr=0.01)
         descent.zero_grad()
         layer(x.detach()).square().mean().backward()
         descent.step()

@@ -56,7 +56,9 @@ def test_without_a_bias(check, rng):
 def test_narrow_layers(check, rng):
     """Widths of one, and a rank that is larger than both widths: nothing forbids it."""
     for n_in, n_out, r in ((1, 4, 2), (4, 1, 2), (3, 2, 7), (4, 3, 1)):
-        check["LoRALinear"].driven("adapt", *layer(rng, n_in, n_out, r), 1.0 + rng.uniform(2, 3, n_in), 6, ("merge",))
+        shapes = ((n_out, n_in), (n_out,), (r, n_in), (n_out, r), (2, 3, n_in))
+        above_nought = [0.1 + rng.uniform(*shape) for shape in shapes]  # few numbers: none may cancel
+        check["LoRALinear"].driven("adapt", *above_nought, 6, ("merge",))
 
 
 @pytest.mark.parametrize("shape", [(6,), (4, 6), (2, 3, 4, 6)])
