@@ -102,14 +102,17 @@ def measure(
 ) -> Any:
     """Evaluate a small model that comes in either mode, with gradients: the loss, and what became of all that.
 
-    The batches are a generator.
+    The batches are a generator. Where the model trains, graphs are recorded around the call, and nowhere else.
     """
     model = _Model(embedding, head, kept).train(training)
     for parameter in model.parameters():
         parameter.grad = torch.full_like(parameter, 0.5)
-    loss = evaluate(model, (batch for batch in batches), *settings, **named)
+    with torch.set_grad_enabled(training):
+        loss = evaluate(model, (batch for batch in batches), *settings, **named)
+        recording = torch.is_grad_enabled()
     left = [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in model.parameters()]
-    return _as_tensor(loss, embedding), _numbers(model.parameters()), left, model.training, any(model.recorded)
+    graph = any(model.recorded)
+    return _as_tensor(loss, embedding), _numbers(model.parameters()), left, model.training, graph, recording
 
 
 def adapt(
@@ -251,7 +254,8 @@ def _is_frozen(layer: Any) -> None:
 class _Model(torch.nn.Module):
     """Logits of the token that follows: of the mean embedding of all tokens so far.
 
-    In training it keeps some features alone, as dropout does, but always the same.
+    In training it keeps some features alone, as dropout does, but always the same. One part of it has the
+    embedding once more.
     """
 
     def __init__(self, embedding: Any, head: Any, kept: Any) -> None:
@@ -259,6 +263,8 @@ class _Model(torch.nn.Module):
         self.embedding = torch.nn.Parameter(embedding.detach().clone())
         self.head = torch.nn.Parameter(head.detach().clone())
         self.dropout = _Kept(kept)
+        self.tied = torch.nn.Module()
+        self.tied.weight = self.embedding
         self.recorded: list[bool] = []
 
     def forward(self, tokens: Any) -> Any:
@@ -331,7 +337,10 @@ def _results_of_learn(
     embedding: Any, head: Any, kept: Any, batches: Any, *_rest: Any, **_named: Any
 ) -> tuple[str, ...]:
     del embedding, head, kept
-    return (*(f"loss_{number + 1}" for number in range(len(batches))), "embedding", "head", "keeps_its_graph", "steps")
+    return (
+        *(f"loss_{number + 1}" for number in range(len(batches))),
+        *("embedding", "head", "keeps_its_graph", "steps"),
+    )
 
 
 def _results_of_adapt(
@@ -348,7 +357,10 @@ RESULTS: dict[str, Callable[..., tuple[str, ...]]] = {
     "resume": lambda *_, **__: ("saved", "loaded"),
     "clear": lambda *_, **__: ("gradients", "parameters"),
     "learn": _results_of_learn,
-    "measure": lambda *_, **__: ("loss", "parameters", "gradients", "training", "records_a_graph"),
+    "measure": lambda *_, **__: (
+        *("loss", "parameters", "gradients", "training"),
+        *("records_a_graph", "graphs_are_recorded_behind_it"),
+    ),
     "adapt": _results_of_adapt,
     "begin": lambda *_, **__: ("result", "shape_of_A", "shape_of_B", "B_is_0", "A_has_zeros", "numbers_of_A_differ"),
     "drop": lambda *_, **__: (

@@ -131,6 +131,12 @@ def test_saved_and_loaded(check, rng, at):
     )
 
 
+def test_parameters_of_one_shape_are_loaded(check, rng):
+    """Each gets its own means back: three of one shape, one of which began later."""
+    gradients = [[rng.normal(2, 3), rng.normal(2, 3, scale=9.0), None], *steps(rng, 4, *[(2, 3)] * 3)]
+    check["AdamW"].driven("resume", of_shapes(rng, *[(2, 3)] * 3), gradients, 2, lr=0.1, betas=(0.7, 0.9))
+
+
 def test_every_setting_is_loaded(check, rng):
     """None of them is that of a new optimiser."""
     settings = {"lr": 0.2, "betas": (0.6, 0.8), "eps": 0.3, "weight_decay": 0.7}
@@ -148,6 +154,7 @@ def test_cleared_gradients(check, rng):
     parameters, gradients = of_shapes(rng, (2, 3), (4,)), steps(rng, 4, (2, 3), (4,))
     check["AdamW"].driven("clear", parameters, gradients, lr=0.1, weight_decay=0.2)
     check["AdamW"].driven("clear", of_shapes(rng, (2, 3), (4,)), [[rng.normal(2, 3), None]], lr=0.1)
+    check["AdamW"].driven("clear", of_shapes(rng, *[(2,)] * 30), steps(rng, 2, *[(2,)] * 30), lr=0.1)
 
 
 @pytest.mark.precise
@@ -166,6 +173,14 @@ def test_other_sizes(check, rng):
     check["AdamW"].driven("optimise", of_shapes(rng, *shapes), steps(rng, 2, *shapes), lr=0.1)
     check["AdamW"].driven("optimise", of_shapes(rng, *[(2,)] * 40), steps(rng, 2, *[(2,)] * 40), lr=1.0, eps=0.0)
     check["AdamW"].driven("optimise", [rng.normal(3)], steps(rng, 40, (3,)), lr=0.1, weight_decay=1.0)
+    check["AdamW"].driven("optimise", [rng.normal(3)], steps(rng, 4, (3,)), lr=0.1, betas=(0.98765, 0.99996))
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_a_long_training(check, rng):
+    """Hundreds of steps: the correction fades, it does not stop, and steps are counted on."""
+    check["AdamW"].driven("clear", [rng.normal(1)], steps(rng, 300, (1,)), lr=1e-3)
 
 
 @pytest.mark.contract

@@ -123,6 +123,8 @@ def test_values_with_a_common_level(check, rng):
     level = {torch.float64: 1024.0, torch.float32: 1.0}.get(check.dtype, 16.0)
     q, k, v, d_output = tensors(rng, 2)
     check(q, k, level + v, 1.0 + 0.5 * d_output)
+    q, k, v, d_output = tensors(rng, 2, 3)
+    check(q, k, level + v, 1.0 + 0.5 * d_output)
 
 
 @pytest.mark.derive("dtype", "device", "contract")  # second derivatives at a level need digits that nobody promises
@@ -134,6 +136,24 @@ def test_scores_with_a_common_level(check, rng):
     k[..., 0] = level
     check(q, k, v, d_output)
     check(-q, k, v, d_output)
+
+
+@pytest.mark.precise
+@pytest.mark.derive("device", "contract")
+def test_faint_keys_with_loud_values(check, rng):
+    """A weight of 1e-100 is a weight: its value may be as large. With a mask and without."""
+    q, k, v, d_output = tensors(rng, 2)
+    q[..., 0], k[..., 0], k[:, 1, 0] = 2.0, 0.0, -230.0
+    v[:, 1] *= 1e100
+    check(q, k, v, d_output)
+    check(q, k, v, d_output, torch.tensor([True, True, True, True, False]).expand(3, 5))
+
+
+@pytest.mark.derive("grad", "device")
+def test_a_gradient_of_zero(check, rng):
+    """What arrives is 0, and so is what goes on; how it would change with what arrives is not."""
+    q, k, v, d_output = tensors(rng, 2)
+    check(q, k, v, 0.0 * d_output)
 
 
 @pytest.mark.precise
@@ -306,6 +326,7 @@ def test_other_sizes(check, rng):
     check(*tensors(rng, 1, 2))
     q, k, v, d_output = tensors(rng, 2)
     check(3e4 * q, k / 3e4, 3e4 * v, d_output)
+    check(q, k, v, 3e5 * d_output)
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0])

@@ -123,6 +123,43 @@ def test_a_class_without_a_chance(check, rng):
     check(logits.scatter(-1, targets[:, None], -300.0), targets)
 
 
+@pytest.mark.derive("grad", "device")
+def test_one_class_alone(check, rng):
+    """A single class: no surprise, and a gradient of 0 for its logits."""
+    loss = check(rng.normal(3, 5, 1), ignoring(rng.integers(0, 1, 3, 5), rng.keep(3, 5)))
+    learns = loss.carries_gradient or not check.variant.grad
+    check.that(learns, "the loss over a single class has no graph: backward() raises")
+
+
+@pytest.mark.precise
+@pytest.mark.derive("grad")
+@pytest.mark.parametrize("smoothing", [0.0625, 0.003, 1e-6, 0.98765])
+def test_any_share_of_label_smoothing(check, rng, smoothing):
+    """A share may be a thousandth or have many digits: it is the number that was given."""
+    check(rng.normal(2, 4, 5, scale=2.0), rng.integers(0, 5, 2, 4), label_smoothing=smoothing)
+
+
+@pytest.mark.derive("dtype")
+def test_nothing_counts_however_large_the_logits(check, rng):
+    """A batch of padding whose logits no half could sum up: the loss is 0 all the same."""
+    check(rng.uniform(3, 5, low=2e4, high=6e4), torch.full((3,), -100))
+    check(-rng.uniform(3, 5, low=2e4, high=6e4), torch.full((3,), -100), label_smoothing=0.2)
+
+
+@pytest.mark.derive("dtype")
+def test_more_tokens_than_a_half_can_count(check, rng):
+    """Seventy thousand tokens, as many as a large batch has: their number is beyond float16 and sixteen bits."""
+    targets = ignoring(rng.integers(0, 2, 70_001), torch.arange(70_001) % 100 != 7)
+    check(rng.normal(70_001, 2), targets)
+
+
+@pytest.mark.derive
+def test_a_vocabulary_of_forty_thousand(check, rng):
+    """Classes beyond sixteen bits."""
+    check(rng.normal(3, 40_000), torch.tensor([39_999, 32_768, 5]))
+    check(rng.normal(3, 40_000), torch.tensor([33_000, 39_000, 5]), 33_000)
+
+
 @pytest.mark.precise
 @pytest.mark.derive("grad")
 def test_the_same_added_to_all_logits(check, rng):
@@ -171,8 +208,12 @@ def test_other_sizes(check, rng):
         (9, 70, 5),
         (3, 3, 3),
         (9, 9, 2, 3),
+        (1, 2, 3, 4),
+        (4, 2, 3, 4),
+        (3, 2, 3, 4),
         (1, 1),
         (3, 1),
+        (2, 1, 3, 2, 4),
     )
     for shape in shapes:
         targets = rng.integers(0, shape[-1], *shape[:-1])

@@ -237,6 +237,14 @@ def test_sharp_scores(check, rng):
 
 
 @pytest.mark.precise
+@pytest.mark.derive("device", "contract")
+def test_scores_beyond_ten_thousand(check, rng):
+    """Queries of 100,000 make scores as large, of either sign: only those near the best count."""
+    query, keys, values = tensors(rng, 3, 5)
+    attend(check, 1e5 * query, keys, values)
+
+
+@pytest.mark.precise
 @pytest.mark.derive
 def test_digits_of_double_precision(check, rng):
     """In float64 nothing goes through float32: codes, steps and numbers have their digits."""
@@ -301,4 +309,21 @@ def test_other_sizes(check, rng):
     """Wide, long, many, large: no rule changes."""
     quantise(check, anyhow(rng, (9, 10, 300, 70), -1, 1e4), -1)
     codes = rng.integers(-127, 128, 9, 10, 300, 70).to(torch.int8)
-    check["dequantise"](codes, rng.uniform(9, 10, 300, 1, low=0.5) * 1e4, torch.float64)
+    check["dequantise"](codes, rng.uniform(9, 10, 300, 1, low=0.5) * 4e4, torch.float64)
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        *(((2, 3, 4, 1), -1), ((2, 3, 1, 4), -1), ((2, 3, 3, 70), -2), ((4, 3, 5, 4), -1), ((4, 3, 4, 5), -1)),
+        *(((2, 3, 4, 4), -2), ((2, 4, 4, 5), -1), ((2, 3, 4, 4), 1)),
+    ],
+)
+def test_sizes_that_agree_on_the_way_back(check, rng, sizes):
+    """Lengths that are the same, or 1, on the way back: steps stand where the shape says, not where they would fit."""
+    shape, axis = sizes
+    steps = [1 if place == axis % len(shape) else size for place, size in enumerate(shape)]
+    codes = rng.integers(-127, 128, *shape).to(torch.int8)
+    check["dequantise"](codes, rng.uniform(*steps, low=0.01, high=2.0), torch.float64)

@@ -171,9 +171,18 @@ def test_other_sizes(check, rng):
         check(x, weight, d_output, 0.0)
         check(x, weight, d_output, 1.0)
         check(3e4 * x, weight, 3e4 * d_output)
+    check(*tensors(rng, 5000, 3))
+    check(*tensors(rng, 2, 1, 3, 2, 4))
     row, other = rng.normal(5), rng.normal(5)
     for arguments in ((row, row, other), (row, other, row), (other, row, row)):
         check(*arguments)
+
+
+@pytest.mark.derive("grad", "device")
+def test_a_gradient_of_zero(check, rng):
+    """What arrives is 0, and so is what goes on; how it would change with what arrives is not."""
+    x, weight, d_output = tensors(rng, 2, 3, 5)
+    check(x, weight, 0.0 * d_output)
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0])

@@ -109,6 +109,36 @@ def test_a_floor_as_high_as_the_peak(check):
         check["cosine"](step, 0.25, 4, 20, 0.25)
 
 
+@pytest.mark.precise
+@pytest.mark.parametrize("total", [21, 100_003])
+def test_cosine_of_other_rates(check, total):
+    """A peak of 0, a peak below the floor, rates of a millionth: the rule is the same."""
+    for step in (1, 4, 7, 20, total - 1, total):
+        for peak, floor in ((0.0, 0.0), (0.0, 0.25), (0.125, 0.5), (3e-6, 1e-7)):
+            check["cosine"](step, peak, 4, total, floor)
+
+
+@pytest.mark.precise
+def test_every_digit(check, rng):
+    """A Python float has sixteen digits, also where the rate is tiny and the training endless."""
+    for step, d_model, warmup in ((1, 1_000_000, 1_000_000), (7_654_321, 3000, 100_001), (12_345, 2050, 20_000)):
+        check["noam"](step, d_model, warmup)
+    for step in rng.integers(1, 3_000_000, 6).tolist():
+        check["noam"](step, 1000, 4001)
+        check["cosine"](step, 6e-4, 2001, 3_000_003, 6e-5)
+
+
+def test_each_argument_counts(check):
+    """The same step in another training: one argument at a time is another one."""
+    for d_model, warmup in ((64, 100), (64, 30), (80, 30), (80, 7)):
+        check["noam"](20, d_model, warmup)
+    for peak, warmup, total, floor in (
+        *((1.0, 10, 50, 0.1), (0.5, 10, 50, 0.1), (0.5, 5, 50, 0.1)),
+        *((0.5, 5, 70, 0.1), (0.5, 5, 70, 0.0), (0.5, 30, 70, 0.0), (0.25, 30, 70, 0.0)),
+    ):
+        check["cosine"](20, peak, warmup, total, floor)
+
+
 def test_a_whole_training(check, rng):
     """Any step of a long run, with sizes that people use."""
     warmup, total = int(rng.integers(300, 3000, 1)), int(rng.integers(50_000, 90_000, 1))

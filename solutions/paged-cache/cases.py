@@ -144,9 +144,10 @@ def test_transposed_tokens(check, rng):
         cache.method("gather", 0)
 
 
-def test_one_tensor_for_both(check, rng):
+@pytest.mark.parametrize("block_size", [2, 3])
+def test_one_tensor_for_both(check, rng, block_size):
     """Keys and values may be the same tensor."""
-    cache = begun(check, 4, 2)
+    cache = begun(check, 4, block_size)
     for n in (1, 2):
         x = rng.normal(3, n, 4)
         cache.do("append", 0, x, x)
@@ -286,6 +287,22 @@ def test_two_caches(check, rng):
     second.do("free", 0)
     put(first, rng, 0, 1)
     second.method("n_free")
+
+
+@bookkeeping
+def test_forks_of_forks(check, rng):
+    """Each fork is forked again and goes on; the second of four is freed."""
+    cache = build(check, 12, 4, 3, 4)
+    cache.method("new")
+    put(cache, rng, 0, 2)
+    for seq in range(3):
+        cache.method("fork", seq)
+        put(cache, rng, seq + 1, 1 + seq)
+    cache.do("free", 1)
+    cache.method("n_free")
+    put(cache, rng, 2, 1)
+    cache.method("gather", 3)
+    cache.method("gather", 0)
 
 
 @pytest.mark.contract

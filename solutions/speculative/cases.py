@@ -254,6 +254,30 @@ def test_everything_is_left_alone(check, rng, kept):
 
 
 @pytest.mark.precise
+@pytest.mark.derive("device")
+@pytest.mark.parametrize("scale", [1e-12, 0.125, 1e12])
+def test_weights_of_any_sum(check, rng, scale):
+    """Rows that add up to something else, the last one too: only shares count."""
+    for kept in (0, 2, 4):
+        tokens, q, p, u = scene(rng, kept)
+        check(tokens, scale * q, scale * p, u)
+    tokens, q, p, u = scene(rng, 4)
+    check(tokens, q, torch.cat([p[:-1], scale * p[-1:]]), u)
+
+
+@pytest.mark.derive
+def test_a_vocabulary_of_forty_thousand(check, rng):
+    """Ids beyond sixteen bits, and the very last one."""
+    vocab = 40_000
+    for token in (39_999, 32_768, 70):
+        p = torch.zeros(2, vocab, dtype=torch.float64)
+        p[1, token], p[0, 33_000] = 1.0, 1.0
+        q = torch.full((1, vocab), 1.0 / vocab, dtype=torch.float64)
+        check(torch.tensor([33_000]), q, p, rng.uniform(2, low=0.1, high=0.9))
+        check(torch.tensor([5]), q, p, rng.uniform(2, low=0.1, high=0.9))
+
+
+@pytest.mark.precise
 @pytest.mark.derive
 def test_other_sizes(check, rng):
     """Many drafts, many tokens, one of each; sizes that agree: no rule changes."""

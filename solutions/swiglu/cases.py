@@ -124,6 +124,8 @@ def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     for shape in ((9, 1, 1, 3), (1, 2, 2, 3), (9, 2, 3), (1, 300, 3), (3, 3, 3, 3)):
         check.module(3, 3)(rng.normal(*shape))
+    check.module(3, 4)(rng.normal(5000, 3))
+    check.module(3, 1100)(rng.normal(2, 3))
     swiglu = check.module(70, 80)
     x = rng.normal(2, 70)
     swiglu(3e4 * x)

@@ -141,6 +141,8 @@ def test_large_values(check, rng):
     model.set(blocks__0__attention__W_q__weight=nothing, blocks__0__attention__W_q__bias=zero)
     model.set(token_embedding__weight=rng.normal(11, 32, scale=1e3), norm__weight=0.125 + zero)
     model(text(rng, 11, 2, 5))
+    model.set(blocks__0__norm1__weight=1e3 + zero, blocks__0__norm2__weight=1e3 + zero)  # as loud as the tokens
+    model(text(rng, 11, 2, 5))
 
 
 @pytest.mark.derive("dtype")

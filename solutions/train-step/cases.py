@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.digits import keeps_digits
+
 VOCABULARY, WIDTH = 7, 4
 
 
@@ -78,6 +80,19 @@ def test_a_clipped_gradient(check, rng, max_norm):
     check["train_step"].driven("learn", 3.0 * embedding, head, kept, batches, 4.0, max_norm)
 
 
+def test_a_gradient_of_no_length(check, rng):
+    """max_norm = 0 lets nothing through; None is any length."""
+    check["train_step"].driven("learn", *weights(rng), [texts(rng, 3, 6)], 0.5, max_norm=0.0)
+
+
+def test_a_limit_far_above_one(check, rng):
+    """A long gradient may be as long as the limit says, and is clipped there."""
+    embedding, head, kept = weights(rng)
+    batches = [padded(texts(rng, 2, 6), [6, 3])]
+    for max_norm in (30.0, 1e4):
+        check["train_step"].driven("learn", 300.0 * embedding, 3.0 * head, kept, batches, 1.0, max_norm)
+
+
 def test_a_gradient_that_is_short_enough(check, rng):
     """max_norm makes no gradient longer."""
     check["train_step"].driven("learn", *weights(rng), [texts(rng, 3, 6) for _ in range(2)], 0.5, max_norm=100.0)
@@ -139,6 +154,26 @@ def test_other_sizes(check, rng):
     batches = [texts(rng, *shape, vocabulary=1200) for shape in ((2, 300), (9, 5), (1, 3))]
     check["train_step"].driven("learn", *large, batches, 0.5, 1.0)
     check["evaluate"].driven("measure", *large, batches, True)
+
+
+@pytest.mark.derive
+def test_what_people_train_on(check, rng):
+    """A vocabulary of forty thousand; texts of sixty tokens, of which the first ends early; many batches."""
+    large = weights(rng, 40_000, 2)
+    check["train_step"].driven("learn", *large, [rng.integers(32_000, 40_000, 2, 5)], 0.5)
+    batch = padded(texts(rng, 3, 60), [9, 60, 50])
+    check["train_step"].driven("learn", *weights(rng), [batch], 0.5)
+    batches = [texts(rng, 1, 2 + number % 3) for number in range(130)]
+    check["evaluate"].driven("measure", *weights(rng), [batch, *batches], False)
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_digits_of_double_precision(check, rng):
+    """In float64 all the digits are there, in losses and weights."""
+    result = check["train_step"].driven("learn", *weights(rng), [padded(texts(rng, 3, 6), [6, 4, 2])] * 2, 0.5)
+    check.that(keeps_digits(result), "numbers of float64 came back with the digits of a shorter type")
+    check["evaluate"].driven("measure", *weights(rng), [texts(rng, 3, 6), texts(rng, 2, 4)], True)
 
 
 @pytest.mark.cost
