@@ -255,3 +255,19 @@ def test_the_lists_are_left_alone(check):
     merges, ids = [(97, 98), (256, 99), (99, 257)], [97, 98, 257, 258, 99]
     check["encode"]("abcabcab", merges)
     check["decode"](ids, merges)
+
+
+def test_counts_beyond_a_thousand(check, rng):
+    """A pair that occurs a thousand times and once more beats one that occurs a thousand times."""
+    low, high = sorted(rng.permutation(20)[:2].tolist())
+    first, second = chr(97 + low), chr(97 + high)
+    check["train_bpe"]((first + second) * int(rng.integers(1100, 1300, 1)), 1)
+    check["train_bpe"]((first + second) * 256, 1)
+
+
+def test_many_merges(check, rng):
+    """A token of hundreds of bytes; more than a thousand merges, the last of which count as the first do."""
+    chain = [(97, 98), *((256 + number, 98) for number in range(399))]
+    check["encode"]("ab" + "b" * int(rng.integers(350, 399, 1)), chain)
+    wide = [(left, right) for left in range(65, 99) for right in range(65, 99)]
+    check["encode"]("".join(map(chr, rng.integers(65, 99, 60).tolist())) + "baba", wide)
