@@ -72,7 +72,8 @@ class _Call:
             self.aliases[id(self.args[0])] = on_host(self.args[0]).clone()
         for index in self.signature.outs:
             out = self.argument(index)
-            if isinstance(out, torch.Tensor) and (out.numel() == 0 or out.dim() == 0):
+            in_place = sum(value is out for value in (*self.args, *self.kwargs.values())) > 1
+            if isinstance(out, torch.Tensor) and (out.numel() == 0 or out.dim() == 0) and not in_place:
                 # Some losses put all their terms into a result without axes, then the sum.
                 self.aliases[id(out)] = torch.empty(out.shape if out.dim() else (0,), dtype=out.dtype)
 

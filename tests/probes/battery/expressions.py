@@ -191,6 +191,8 @@ operators(
         "random, then ignored": lambda x: x + 0 * torch.rand_like(x) + 0 * torch.randn(WIDTH, device=x.device),
         "randperm": lambda x: x[:, torch.randperm(N, device=x.device).sort().values],
         "resize": lambda x: torch.empty(0, device=x.device).resize_(2, 3).zero_(),
+        "a number in place": lambda x: torch.mul(n := x.detach().sum(), 0.5, out=n),
+        "numbers in place": lambda x: torch._foreach_mul_([n := x.detach().sum()], 0.5)[0] + n,
         "mean of squares": lambda x: F.mse_loss(x, x.detach() + 1.0),
         "mean of absolutes": lambda x: F.l1_loss(x, x.detach() + 1.0),
         "mean of both": lambda x: F.smooth_l1_loss(x, x.detach() + 0.5),
