@@ -114,7 +114,7 @@ def test_a_command_that_is_killed_takes_its_grading_along(tool) -> None:
     idle = len(processes_of(tool))
     tool.write("while True: pass")
     process = tool.process("grade", "double", **STAYS)
-    time.sleep(1.0)
+    assert eventually(lambda: servers(tool)[0]["gradings"] == 2)  # it has begun
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=20)
     assert eventually(lambda: len(processes_of(tool)) <= idle)
