@@ -83,10 +83,10 @@ def test_what_the_reference_reaches(kata: str) -> None:
     torch.default_generator.manual_seed(SEED_OF_CALLS)
     translator = references.reference(kata).Translator
     model = translator(len(pairs.source_words), len(pairs.target_words), *cases["SIZES"]).double()
-    order = pairs.batches(cases["STEPS"], cases["BATCH"])
-    rates = corpus.rates(cases["STEPS"], cases["RATE"])
+    order = pairs.batches(corpus.STEPS, corpus.BATCH)
+    rates = corpus.rates(corpus.STEPS, cases["RATE"])
     train(list(model.parameters()), model.loss, (pairs.source, pairs.target), order, rates, lambda *_: None)
-    written = model.translate(pairs.source, corpus.BOS, corpus.EOS, cases["LONGEST"])
+    written = model.translate(pairs.source, corpus.BOS, corpus.EOS, corpus.LONGEST)
     assert model.loss(pairs.source, pairs.target).item() == pytest.approx(cases["REACHED_LOSS"], rel=0.05)
     assert pairs.bleu(list(range(len(written))), written) == pytest.approx(cases["REACHED_BLEU"], abs=0.002)
     assert [pairs.target_words[i] for i in written[pairs.row("he's calm .")].tolist()][:5] == [

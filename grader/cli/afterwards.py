@@ -9,7 +9,6 @@ from grader.history import History
 from grader.language import _
 from grader.practice.rounds import Ending, ending, rounds
 from grader.practice.schedule import cards
-from grader.transport.request import DRAWING
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,9 @@ def afterwards(app: App, name: str) -> list[str]:
         kata_id = catalog.kata_of(name)
         offer = _("`kata talk {kata}` asks what an interviewer asks now; `kata solution {name} --diff` compares.")
         said.append(offer.format(kata=kata_id, name=catalog.typed(name)))
-        if (catalog.find(kata_id).solution / DRAWING).is_file():
+        from grader.cli.drawing import can_draw  # noqa: PLC0415 - after a pass only
+
+        if can_draw(catalog.find(kata_id)):
             said.append(_("`kata show {kata} --weights` draws what it computes.").format(kata=kata_id))
     return said
 

@@ -18,6 +18,7 @@ MARGIN: Final = 64
 LINE: Final = 18
 WIDE: Final = 420
 HIGH: Final = 110
+LETTER: Final = 7
 STYLE: Final = """\
 <style>text{font:11px ui-monospace,monospace;fill:#333}.cell{stroke:#8884;fill:#1f4e79}.back{fill:#fff}
 .odd{fill:#b00020;text-anchor:middle}.curve{fill:none;stroke:#1f4e79;stroke-width:1.5}@media(prefers-color-scheme:dark){text{fill:#ddd}.back{fill:#1b1b1b}
@@ -58,11 +59,14 @@ def svg(drawn: list[Drawn], title: str, *, styled: bool = True) -> str:
     parts: list[str] = []
     y, width = 2 * LINE, 0
     for one in drawn:
-        if one["kind"] != "map":
-            below = _svg_curve(one, y) if one["kind"] == "curve" else _svg_lines(one, y)
-            parts += below
-            y += LINE + (HIGH if one["kind"] == "curve" else LINE * len(one["lines"])) + 2 * LINE
-            width = max(width, WIDE, *(8 + 7 * cells(clean(line)) for line in one.get("lines", ())))
+        if one["kind"] == "curve":
+            parts += _svg_curve(one, y)
+            y, width = y + HIGH + 3 * LINE, max(width, WIDE)
+            continue
+        if one["kind"] == "lines":
+            parts += _svg_lines(one, y)
+            y += LINE * len(one["lines"]) + 3 * LINE
+            width = max(width, WIDE, *(8 + LETTER * cells(clean(line)) for line in one["lines"]))
             continue
         for head, numbers in zip(heads(one), one["maps"], strict=True):
             parts.append(_said(4, y, f"{one['label']}{head}", "start"))

@@ -11,12 +11,18 @@ from typing import Any, Final
 import torch
 
 from grader import catalog
+from grader.judge.cases.check import Check
+from grader.judge.cases.modules import Module
 
 PAD: Final = 0
 BOS: Final = 1
 EOS: Final = 2
 SPECIAL: Final = ("<pad>", "<bos>", "<eos>")
 FILE: Final = "corpus.tsv"
+STEPS: Final = 160
+BATCH: Final = 64
+LONGEST: Final = 10
+"""No sentence of a corpus takes more tokens."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +53,7 @@ class Corpus:
     def bleu(self, rows: list[int], written: torch.Tensor, k: int = 2) -> float:
         """Return the mean BLEU of what was written, int64 (N, t), for these rows: the formula of the kata bleu."""
         score = _bleu()
-        scores = [score(_sentence(written[row]), _sentence(self.target[row, 1:]), k) for row in rows]
+        scores = [score(sentence(written[row]), sentence(self.target[row, 1:]), k) for row in rows]
         return float(sum(scores) / len(scores))
 
 
@@ -67,6 +73,15 @@ def rates(steps: int, highest: float, warm_up: int = 20) -> torch.Tensor:
     return highest * torch.minimum((done + 1) / warm_up, 1 - done / steps)
 
 
+def trained(check: Check, pairs: Corpus, sizes: tuple[int, ...], rate: float) -> Module:
+    """Train the answer's model for a corpus with its own loss, as its constructor makes it; returns what has learned.
+
+    ``sizes``: its settings behind the sizes of both vocabularies; ``rate``: the highest one.
+    """
+    model = check.module(len(pairs.source_words), len(pairs.target_words), *sizes).as_built()
+    return model.learn("loss", (pairs.source, pairs.target), pairs.batches(STEPS, BATCH), rates(STEPS, rate))
+
+
 def _words(sentences: tuple[str, ...]) -> tuple[str, ...]:
     return (*SPECIAL, *sorted({word for sentence in sentences for word in sentence.split()}))
 
@@ -78,7 +93,7 @@ def _ids(sentences: tuple[str, ...], words: tuple[str, ...], begin: list[int]) -
     return torch.tensor([row + [PAD] * (longest - len(row)) for row in rows])
 
 
-def _sentence(ids: torch.Tensor) -> list[int]:
+def sentence(ids: torch.Tensor) -> list[int]:
     """Return the ids in front of the end."""
     listed: list[int] = ids.tolist()
     return listed[: listed.index(EOS)] if EOS in listed else listed

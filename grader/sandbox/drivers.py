@@ -6,7 +6,7 @@ It gets the answer's entry first. This file is written into the script for a deb
 
 import copy
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -71,7 +71,7 @@ def clear(optimiser: Any, parameters: Any, gradients: Any, **named: Any) -> Any:
     made = optimiser((parameter for parameter in own), **named)
     _step(made, own, gradients[0])
     made.zero_grad()
-    left = [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in own]
+    left = _gradients(own)
     for step in gradients[1:]:
         _step(made, own, step)
         made.zero_grad()
@@ -110,7 +110,7 @@ def measure(
     with torch.set_grad_enabled(training):
         loss = evaluate(model, (batch for batch in batches), *settings, **named)
         recording = torch.is_grad_enabled()
-    left = [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in model.parameters()]
+    left = _gradients(model.parameters())
     graph = any(model.recorded)
     return _as_tensor(loss, embedding), _numbers(model.parameters()), left, model.training, graph, recording
 
@@ -316,6 +316,11 @@ def _as_tensor(loss: Any, like: Any) -> Any:
 
 def _parameters(tensors: Any) -> Any:
     return [torch.nn.Parameter(tensor.detach().clone()) for tensor in tensors]
+
+
+def _gradients(parameters: Iterable[torch.Tensor]) -> list[torch.Tensor]:
+    """Return what the gradients are now, zeros where there are none."""
+    return [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in parameters]
 
 
 def _numbers(parameters: Any) -> Any:

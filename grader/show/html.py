@@ -96,19 +96,12 @@ def _picture(picture: dict[str, Any] | None) -> str:
     """Return the numbers around the first wrong one, expected, what came, and the difference."""
     if not picture or not picture["expected"]:
         return ""
-    scale, wrong = pictures.scale_of(picture), pictures.differing(picture)
-    right = [[False] * len(row) for row in wrong]
-    sides = [
-        numbers(
-            name, [[_shaded(n, off, scale) for n, off in zip(*row, strict=True)] for row in zip(*rows, strict=True)]
-        )
-        for name, rows in (
-            (_("expected"), (picture["expected"], right)),
-            (_("yours"), (picture["got"], wrong)),
-            (_("difference"), (pictures.differences(picture), right)),
-        )
-    ]
-    return together([paragraph(pictures.head_of(picture), "dim"), side_by_side(sides)])
+    scale = pictures.scale_of(picture)
+    tables = []
+    for name, rows, wrong in pictures.sides(picture):
+        pairs = (zip(*row, strict=True) for row in zip(rows, wrong, strict=True))
+        tables.append(numbers(name, [[_shaded(number, off, scale) for number, off in row] for row in pairs]))
+    return together([paragraph(pictures.head_of(picture), "dim"), side_by_side(tables)])
 
 
 def _shaded(number: pictures.Number, wrong: bool, scale: float) -> tuple[str, int, bool]:

@@ -3,7 +3,7 @@
 Without colour the numbers say it all.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.text import Text
@@ -19,7 +19,18 @@ BELOW_ONE, BELOW_TEN, BELOW_A_THOUSAND = 0.995, 9.95, 999.5
 BETWEEN = 3
 BY = 4
 
+BOTH = 2
+"""So many sides are the least: expected and yours."""
+
 Number = float | str
+
+
+class Side(NamedTuple):
+    """One of the tables that stand side by side, and which of its numbers are wrong."""
+
+    name: str
+    rows: list[list[Number]]
+    wrong: list[list[bool]]
 
 
 def lines(picture: dict[str, Any], width: int) -> list[Text]:
@@ -27,35 +38,38 @@ def lines(picture: dict[str, Any], width: int) -> list[Text]:
 
     No lines where not even two sides fit.
     """
-    expected, got = picture["expected"], picture["got"]
-    columns = len(expected[0]) if expected else 0
-    one = CELL * columns
-    scale = scale_of(picture)
-    wrong = differing(picture)
-    if 2 * one + BETWEEN + BY > width or not columns:
+    one = CELL * len(picture["expected"][0]) if picture["expected"] else 0
+    fitting = (width - BY + BETWEEN) // (one + BETWEEN)
+    if fitting < BOTH or not one:
         return []
-    head = Text(head_of(picture), style="dim")
-    names = Text(_padded(_("expected"), one) + " " * BETWEEN + _("yours"), style="dim")
-    off_by = differences(picture) if 3 * one + 2 * BETWEEN + BY <= width else []
-    if off_by:
-        names = Text(_padded(names.plain, 2 * one + 2 * BETWEEN) + _("difference"), style="dim")
-    found = [*([head] if head else []), names]
-    for place, (left, right, off) in enumerate(zip(expected, got, wrong, strict=True)):
-        row = Text()
-        for number in left:
-            row.append(_cell(number), _shade(number, scale))
-        row.append(" " * BETWEEN)
-        for number, is_wrong in zip(right, off, strict=True):
-            style = _shade(number, scale)
-            row.append(
-                _cell(number), f"bold {'red' if not style else 'dark_red'} {style}".strip() if is_wrong else style
-            )
-        if off_by:
-            row.append(" " * BETWEEN)
-            for number in off_by[place]:
-                row.append(_cell(number), _shade(number, scale))
-        found.append(row)
+    head, scale, shown = Text(head_of(picture), style="dim"), scale_of(picture), sides(picture)[:fitting]
+    names = (_padded(side.name, one) for side in shown)
+    found = [*([head] if head else []), Text((" " * BETWEEN).join(names).rstrip(), style="dim")]
+    for place in range(len(picture["expected"])):
+        parts = (_row(side.rows[place], side.wrong[place], scale) for side in shown)
+        found.append(Text(" " * BETWEEN).join(parts))
     return found
+
+
+def _row(numbers: list[Number], wrong: list[bool], scale: float) -> Text:
+    row = Text()
+    for number, is_wrong in zip(numbers, wrong, strict=True):
+        style = _shade(number, scale)
+        row.append(_cell(number), f"bold {'red' if not style else 'dark_red'} {style}".strip() if is_wrong else style)
+    return row
+
+
+def sides(picture: dict[str, Any]) -> list[Side]:
+    """Return what stands side by side: expected, what came, and the difference."""
+    wrong = [
+        [a != b for a, b in zip(*rows, strict=True)] for rows in zip(picture["expected"], picture["got"], strict=True)
+    ]
+    right = [[False] * len(row) for row in wrong]
+    return [
+        Side(_("expected"), picture["expected"], right),
+        Side(_("yours"), picture["got"], wrong),
+        Side(_("difference"), _differences(picture), right),
+    ]
 
 
 def head_of(picture: dict[str, Any]) -> str:
@@ -70,13 +84,7 @@ def scale_of(picture: dict[str, Any]) -> float:
     return max((abs(n) for row in rows for n in row if not isinstance(n, str)), default=0.0)
 
 
-def differing(picture: dict[str, Any]) -> list[list[bool]]:
-    """Return which of its numbers are wrong."""
-    pairs = zip(picture["expected"], picture["got"], strict=True)
-    return [[a != b for a, b in zip(left, right, strict=True)] for left, right in pairs]
-
-
-def differences(picture: dict[str, Any]) -> list[list[Number]]:
+def _differences(picture: dict[str, Any]) -> list[list[Number]]:
     """Return by how much each number is off; what is none on one side alone is what came."""
 
     def off(expected: Number, came: Number) -> Number:

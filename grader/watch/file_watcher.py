@@ -23,6 +23,8 @@ STEP_MS: Final = 2
 TICK_SECONDS: Final = 0.05
 BREATH_SECONDS: Final = 0.08
 """How long a file that looks half written must stay as it is before it is believed."""
+EMPTY_SECONDS: Final = 1.0
+"""How long a file must be empty: a save in place empties it first, and a busy machine may stop there for a while."""
 ABSENCE_SECONDS: Final = 0.25
 """How long a file must be gone: some editors move it away and write a new one."""
 
@@ -158,9 +160,9 @@ def _patience(state: FileState) -> float:
     """Return how long something must last before it is told: a whole file is told at once."""
     if isinstance(state, Gone):
         return ABSENCE_SECONDS
-    if isinstance(state, Saved) and state.source.endswith("\n") and state.source.strip():
-        return 0.0
-    return BREATH_SECONDS
+    if isinstance(state, Saved) and not state.source.strip():
+        return EMPTY_SECONDS
+    return 0.0 if isinstance(state, Saved) and state.source.endswith("\n") else BREATH_SECONDS
 
 
 def _traits(path: Path) -> _Traits:

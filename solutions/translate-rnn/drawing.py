@@ -8,19 +8,15 @@ from grader.kit.rewards import rewards
 
 CORPUS = corpus.read("translate")
 SIZES = 32, 64, 1
-STEPS, BATCH, RATE, LONGEST = 160, 64, 0.03, 10
+RATE = 0.03
 
 
 def drawing(check, losses):
     """The training of the last case, and what has come of it."""
-    sizes = len(CORPUS.source_words), len(CORPUS.target_words)
-    model = check.module(*sizes, *SIZES).as_built()
-    learned = model.learn(
-        "loss", (CORPUS.source, CORPUS.target), CORPUS.batches(STEPS, BATCH), corpus.rates(STEPS, RATE)
-    )
+    learned = corpus.trained(check, CORPUS, SIZES, RATE)
 
     def attended(source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
         learned(source, target[:, :-1])
         return torch.cat(got(learned.method("decoder.attention_weights")), dim=1)[0]
 
-    return rewards(learned, CORPUS, losses, LONGEST, attended)
+    return rewards(learned, CORPUS, losses, attended)

@@ -10,7 +10,7 @@ WIDTH, OUTPUT = 32, "transformer__decoder__dense__weight"
 SIZES = 32, 4, 64, 1
 CORPUS = corpus.read("translate")
 WELL_KNOWN = ("go .", "i lost .", "he's calm .", "i'm home .")
-STEPS, BATCH, RATE, LONGEST = 160, 64, 0.015, 10
+RATE = 0.015
 REACHED_LOSS, REACHED_BLEU = 0.01256, 1.0  # what the reference reaches; a test looks whether it still does
 
 # A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide models.
@@ -323,12 +323,9 @@ def test_a_long_translation_of_one_token(check, rng):
 @pytest.mark.trains
 def test_learns_to_translate(check):
     """Trained on the corpus with the loss of your own, what it has learned is measured with the reference."""
-    pairs = CORPUS.source, CORPUS.target
-    sizes = len(CORPUS.source_words), len(CORPUS.target_words)
-    model = check.module(*sizes, *SIZES).as_built()
-    learned = model.learn("loss", pairs, CORPUS.batches(STEPS, BATCH), corpus.rates(STEPS, RATE))
-    loss = learned.method("loss", *pairs).want.item()
-    written = learned.method("translate", CORPUS.source, corpus.BOS, corpus.EOS, LONGEST).want
+    learned = corpus.trained(check, CORPUS, SIZES, RATE)
+    loss = learned.method("loss", CORPUS.source, CORPUS.target).want.item()
+    written = learned.method("translate", CORPUS.source, corpus.BOS, corpus.EOS, corpus.LONGEST).want
     bleu = CORPUS.bleu(list(range(len(written))), written)
     four = CORPUS.bleu([CORPUS.row(sentence) for sentence in WELL_KNOWN], written)
     check.that(loss <= 1.5 * REACHED_LOSS, f"trained, it has a loss of {loss:.3f}, the reference {REACHED_LOSS:.3f}")

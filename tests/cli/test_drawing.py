@@ -11,7 +11,7 @@ from grader import catalog
 from grader.catalog import Kata
 from grader.client.session import Request, Session
 from grader.judge.contract import Grading
-from grader.judge.explain.drawing import drawn
+from grader.judge.explain.drawing import drawn, example_in
 from grader.judge.explain.reproduce import StandIn
 from grader.judge.workers.backend import Local
 from grader.judge.workers.keeper_client import NoSandboxes
@@ -95,7 +95,7 @@ def test_not_in_a_mock_interview(tool) -> None:
 def test_every_model_answer_draws_something(kata: Kata) -> None:
     """Maps with a name for each row and column, not all the same number."""
     grading = Grading(kata, kata.reference(), kata.filename, 3, NoSandboxes())
-    maps = drawn(grading, kata.solution / DRAWING, StandIn(Local(kata.reference(), kata.filename)))
+    maps = drawn(grading, example_in(kata.solution / DRAWING), StandIn(Local(kata.reference(), kata.filename)))
     assert maps
     for one in maps:
         for numbers in one["maps"]:

@@ -3,6 +3,7 @@
 import os
 import queue
 import shutil
+import time
 
 import pytest
 
@@ -26,11 +27,23 @@ def test_a_half_written_file_is_not_told(sights, monkeypatch):
     """What is empty, ends within a line or within a character is believed only when it stays so."""
     path, told = sights
     monkeypatch.setattr(file_watcher, "BREATH_SECONDS", 60.0)
+    monkeypatch.setattr(file_watcher, "EMPTY_SECONDS", 60.0)
     for half in (b"", b"two\nthr", b"two\n# \xe4\xb8"):
         path.write_bytes(half)
     path.write_text("two\nthree\n")
     assert told.get(timeout=20).source == "two\nthree\n"
     assert told.empty()
+
+
+def test_a_file_is_empty_for_a_moment_while_it_is_saved(sights):
+    """A machine that is busy may stop between the emptying and the writing; nobody waits for a verdict on nothing."""
+    path, told = sights
+    path.write_text("")
+    time.sleep(4 * file_watcher.BREATH_SECONDS)
+    path.write_text("two\n")
+    assert told.get(timeout=20).source == "two\n"
+    path.write_text("")
+    assert told.get(timeout=20).source == ""
 
 
 def test_a_file_without_a_last_newline_is_told(sights):

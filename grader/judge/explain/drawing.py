@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import runpy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -28,6 +28,8 @@ from grader.language import _
 MOST_MAPS: Final = 8
 MOST_PLACES: Final = 64
 MOST_POINTS: Final = 1000
+LOSSES: Final = "losses"
+"""The argument by which an example says that it trains."""
 Drawn = dict[str, Any]
 
 
@@ -53,48 +55,52 @@ def drawings(grading: Grading, file: Path, *, model: bool) -> dict[str, Any]:
     for its drawing is not trained twice: there the model answer is left out.
     """
     document: dict[str, Any] = {"failure": "", "yours": [], "model": []}
+    example, losses = example_in(file), dict[int, float]()
+    grading.answer.on_training = lambda step, _steps, loss: losses.__setitem__(step, loss)
     try:
-        losses: dict[int, float] = {}
-        grading.answer.on_training = lambda step, _steps, loss: losses.__setitem__(step, loss)
-        document["yours"] = drawn(grading, file, grading.answer.worker("core"), losses)
+        document["yours"] = drawn(grading, example, grading.answer.worker("core"), losses)
     except Failure as failure:
         document["failure"] = failure.message + (
             f" ({_('line {line}').format(line=failure.line)})" * bool(failure.line)
         )
-    if model and "losses" not in _wanted(file):
-        document["model"] = drawn(grading, file, StandIn(Local(grading.reference_text, grading.kata.filename)))
+    if model and LOSSES not in inspect.signature(example).parameters:
+        document["model"] = drawn(grading, example, StandIn(Local(grading.reference_text, grading.kata.filename)))
     return document
 
 
-def drawn(grading: Grading, file: Path, backend: Backend, losses: dict[int, float] | None = None) -> list[Drawn]:
+def example_in(file: Path) -> Callable[..., dict[str, Any]]:
+    """Return the function of a ``drawing.py``."""
+    function: Callable[..., dict[str, Any]] = runpy.run_path(str(file))["drawing"]
+    return function
+
+
+def drawn(
+    grading: Grading, example: Callable[..., dict[str, Any]], backend: Backend, losses: dict[int, float] | None = None
+) -> list[Drawn]:
     """Return what an implementation computes of the example of a kata. Raises Failure where it does not.
 
     ``losses``: those of the training that the example has, by steps; filled while it runs.
     """
-    function = runpy.run_path(str(file))["drawing"]
     found: list[Drawn] = []
 
     def case(check: Any, rng: Numbers) -> None:
-        given = {"check": check, "rng": rng, "losses": losses if losses is not None else {}}
-        wanted = {name: given[name] for name in inspect.signature(function).parameters}
-        for label, part in function(**wanted).items():
-            if isinstance(part, Curve):
-                finite = [(at, one) for at, one in zip(part.steps, part.values, strict=True) if math.isfinite(one)]
-                points = [[at, one] for at, one in finite[:MOST_POINTS]]
-                found.append({"kind": "curve", "label": label, "points": points})
-            elif isinstance(part, Lines):
-                found.append({"kind": "lines", "label": label, "lines": list(part.lines)})
-            else:
-                result, rows, columns = part
-                found.append(_map(label, got(result), rows, columns))
+        given = {"check": check, "rng": rng, LOSSES: losses if losses is not None else {}}
+        wanted = {name: given[name] for name in inspect.signature(example).parameters}
+        found.extend(_part(label, part) for label, part in example(**wanted).items())
 
     outcome = CaseOutcome(Case("drawing", "", "", "core", 0, case), Variant("core", dtype=torch.float64))
     play(outcome, grading, live(outcome, grading, backend, judges=False))
     return found
 
 
-def _wanted(file: Path) -> list[str]:
-    return list(inspect.signature(runpy.run_path(str(file))["drawing"]).parameters)
+def _part(label: str, part: Any) -> Drawn:
+    if isinstance(part, Curve):
+        finite = [[at, one] for at, one in zip(part.steps, part.values, strict=True) if math.isfinite(one)]
+        return {"kind": "curve", "label": label, "points": finite[:MOST_POINTS]}
+    if isinstance(part, Lines):
+        return {"kind": "lines", "label": label, "lines": list(part.lines)}
+    result, rows, columns = part
+    return _map(label, got(result), rows, columns)
 
 
 def _map(label: str, result: Any, rows: Sequence[str], columns: Sequence[str]) -> Drawn:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from grader.judge.explain.locate.flow import Statement, flow_of
-from grader.judge.explain.locate.statements import Statements
+from grader.judge.explain.locate.statements import Statements, statements_of
 from grader.judge.explain.locate.traces import Trace
 from grader.probes.lines import UNKNOWN
 
@@ -29,7 +29,7 @@ class Around:
         self._theirs = {
             (name, text) for one in (reference.passed if reference else ()) for name, text in one.made.items()
         }
-        self._defaults = {(name, value) for name, (_line, value) in Statements(model).defaults().items()}
+        self._defaults = {(name, value) for name, (_line, value) in statements_of(model).defaults().items()}
         self._found: dict[int, None] = {}
         self._seen: set[int] = set()
 

@@ -17,7 +17,7 @@ from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.match import RELATIVE, near, plain
 from grader.judge.explain.locate.region import Alignment, Region, smallest
 from grader.judge.explain.locate.slices import Place, Slices, Told, bits_of, partners
-from grader.judge.explain.locate.statements import Statements
+from grader.judge.explain.locate.statements import Statements, statements_of
 from grader.judge.explain.locate.traces import Trace, of_answer, of_reference
 from grader.judge.explain.locate.words import Located, told
 from grader.judge.explain.reproduce import is_long
@@ -43,6 +43,11 @@ LONGEST_TOLD: Final = 120
 EXACT: Final = 64
 """So many units in the last place are numbers apart that are said to be equal in every digit."""
 
+WrongResult = tuple[torch.Tensor | None, torch.Tensor, str]
+"""A result that is not as expected: what came (None for nothing), what was expected, its name."""
+Traces = tuple[Alignment, Trace, Trace]
+"""How the steps of a call correspond, the reference's, the answer's."""
+
 
 def locate(case: CaseOutcome, source: str, passing: Sequence[CaseOutcome] = ()) -> Located | None:
     """Return where a failing case goes wrong; None where that cannot be told for certain.
@@ -52,7 +57,7 @@ def locate(case: CaseOutcome, source: str, passing: Sequence[CaseOutcome] = ()) 
     exchange = wrong_call(case)
     if exchange is None or case.failure is None:
         return None
-    group, statements = case.failure.group, Statements(source)
+    group, statements = case.failure.group, statements_of(source)
     if group == "error" and not case.failure.line:
         return kinds.called(case, exchange, statements)
     if group in OF_NUMBERS:
@@ -84,18 +89,27 @@ def _by_numbers(
         return None
     wrong = wrong_results(exchange.value, reference.result if before else exchange.want, exchange)
     alignment = Alignment(reference, answer, _slack(wrong, check.variant.dtype))
-    if answer.raised:
-        found = _of_statements(check, exchange, (alignment, reference, answer), statements, passing)
-        if found is not None:
-            return told(case, found, statements)
-        found = alignment.raised(case.failure.line)
-    else:
-        regions = [alignment.region(*leaf) for leaf in wrong]
-        found = smallest([region for region in regions if region is not None and region.lines])
-    if found is not None:
-        around = Around(answer, statements, reference, check.grading.reference_text)
-        return told(case, found, statements, around.lines(found.steps))
-    return told(case, _of_statements(check, exchange, (alignment, reference, answer), statements, passing), statements)
+    traces = alignment, reference, answer
+    if not answer.raised and (region := _of_results(alignment, wrong)) is not None:
+        return _with_around(case, traces, region, statements)
+    by_names = _of_statements(check, exchange, traces, statements, passing)
+    if by_names is None and answer.raised and (region := alignment.raised(case.failure.line)) is not None:
+        return _with_around(case, traces, region, statements)
+    return told(case, by_names, statements)
+
+
+def _of_results(alignment: Alignment, wrong: Sequence[WrongResult]) -> Region | None:
+    """Return the smallest place where one of the wrong results goes wrong, by the numbers of the steps."""
+    regions = [alignment.region(*leaf) for leaf in wrong]
+    return smallest([region for region in regions if region is not None and region.lines])
+
+
+def _with_around(case: CaseOutcome, traces: Traces, region: Region, statements: Statements) -> Located | None:
+    """Say what a region tells, with what else may be to blame around it."""
+    assert case.check is not None
+    _alignment, reference, answer = traces
+    around = Around(answer, statements, reference, case.check.grading.reference_text)
+    return told(case, region, statements, around.lines(region.steps))
 
 
 def _before(check: Check, exchange: Exchange) -> tuple[Exchange, Trace] | None:
@@ -110,7 +124,7 @@ def _before(check: Check, exchange: Exchange) -> tuple[Exchange, Trace] | None:
     return None
 
 
-def _slack(wrong: list[tuple[torch.Tensor | None, torch.Tensor, str]], dtype: torch.dtype) -> float:
+def _slack(wrong: list[WrongResult], dtype: torch.dtype) -> float:
     """Return how far steps may be apart that are right: less than a result that is wrong by a little."""
     usual = RELATIVE.get(dtype_name(dtype), 0.0)
     errors = [_error(mine, theirs) for mine, theirs, _name in wrong if mine is not None and mine.shape == theirs.shape]
@@ -142,13 +156,11 @@ def _by_fact(
         wrong = wrong_results(call.value, reference.result, call, exact)
         if not wrong:
             continue
-        alignment = Alignment(reference, answer, exact)
-        regions = [alignment.region(*leaf) for leaf in wrong]
-        found = smallest([region for region in regions if region is not None and region.lines])
-        if found is not None:
-            around = Around(answer, statements, reference, check.grading.reference_text)
-            return told(case, found, statements, around.lines(found.steps))
-        found = _of_statements(check, call, (alignment, reference, answer), statements, passing)
+        traces = Alignment(reference, answer, exact), reference, answer
+        region = _of_results(traces[0], wrong)
+        if region is not None:
+            return _with_around(case, traces, region, statements)
+        found = _of_statements(check, call, traces, statements, passing)
         if found is not None:
             return told(case, found, statements)
     return kinds.precision(case, exchange, statements)
@@ -157,7 +169,7 @@ def _by_fact(
 def _of_statements(
     check: Check,
     exchange: Exchange,
-    traces: tuple[Alignment, Trace, Trace],
+    traces: Traces,
     statements: Statements,
     passing: Sequence[CaseOutcome],
 ) -> Region | None:
@@ -251,9 +263,7 @@ def wrong_call(case: CaseOutcome) -> Exchange | None:
     return last
 
 
-def wrong_results(
-    value: Tree, expected: Tree, exchange: Exchange, slack: float | None = None
-) -> list[tuple[torch.Tensor | None, torch.Tensor, str]]:
+def wrong_results(value: Tree, expected: Tree, exchange: Exchange, slack: float | None = None) -> list[WrongResult]:
     """Return the results of a call that are not as expected: what came, what was expected, the name.
 
     ``slack``: how far they may be apart, beside the largest of them; None for what the verdict allows.
@@ -261,7 +271,7 @@ def wrong_results(
     moved = _flat(expected, exchange.moves.results if exchange.moves is not None else None)
     got, want = list(tensors_in(value)), list(tensors_in(expected))
     names = exchange.names if len(exchange.names) == len(want) else ("",) * len(want)
-    found: list[tuple[torch.Tensor | None, torch.Tensor, str]] = []
+    found: list[WrongResult] = []
     for index, (theirs, name) in enumerate(zip(want, names, strict=True)):
         mine = got[index] if index < len(got) else None
         if mine is None or mine.shape != theirs.shape or not _same(mine, theirs, slack, moved[index]):

@@ -82,10 +82,10 @@ class Alignment:
         if end is None:
             return None
         anchor = self._alike.get(end)
-        is_goal = goal is not None and anchor is not None and anchor[1] in self._all_alike({goal})
-        is_goal = is_goal and self._slack <= OF_AN_ORDER  # of halves much looks like the same numbers in another order
-        if not is_goal and anchor is not None and goal is not None and anchor[1] in self._all_alike({goal}):
-            anchor = None
+        looks_like_it = goal is not None and anchor is not None and anchor[1] in self._all_alike({goal})
+        is_goal = looks_like_it and self._slack <= OF_AN_ORDER
+        if looks_like_it and not is_goal:
+            anchor = None  # of halves much looks like the same numbers in another order
         if anchor is None or (anchor[0] == "shuffled" and not is_goal):
             return self._around(end, goal)
         if is_goal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 
 class Statements:
@@ -37,17 +38,18 @@ class Statements:
 
     def arguments(self, owner: str, name: str) -> list[str]:
         """Return what the arguments of a function are called, or of a method of a class."""
-        line = self.function(owner, name)
-        for node in ast.walk(self._tree or ast.Module([], [])):
-            if isinstance(node, ast.FunctionDef) and node.lineno == line:
-                args = node.args
-                return [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
-        return []
+        made = self._made(self.function(owner, name))
+        args = made.args if made is not None else None
+        return [arg.arg for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs)] if args is not None else []
+
+    def _made(self, line: int) -> ast.FunctionDef | None:
+        """Return the function that begins at a line."""
+        every = ast.walk(self._tree) if self._tree is not None else ()
+        return next((node for node in every if isinstance(node, ast.FunctionDef) and node.lineno == line), None)
 
     def guards(self, line: int) -> list[int]:
         """Return the conditions on which the function that begins at a line raises, as their lines."""
-        every = ast.walk(self._tree) if self._tree is not None else ()
-        made = next((node for node in every if isinstance(node, ast.FunctionDef) and node.lineno == line), None)
+        made = self._made(line)
         heads = (node for node in ast.walk(made) if isinstance(node, ast.If)) if made is not None else ()
         return [node.lineno for node in heads if any(isinstance(inner, ast.Raise) for inner in node.body)]
 
@@ -56,26 +58,16 @@ class Statements:
         found: dict[str, tuple[int, str]] = {}
         for node in ast.walk(self._tree) if self._tree is not None else ():
             if isinstance(node, ast.FunctionDef) and (not line or node.lineno <= line <= (node.end_lineno or 0)):
-                args = [*node.args.posonlyargs, *node.args.args]
-                given = zip(args[len(args) - len(node.args.defaults) :], node.args.defaults, strict=True)
-                named = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-                pairs = [(arg.arg, value) for arg, value in (*given, *named) if value is not None]
-                found |= {name: (node.lineno, ast.dump(value)) for name, value in pairs}
+                found |= {name: (node.lineno, ast.dump(value)) for name, value in _defaults(node)}
         return found
 
     def takes_default(self, owner: str, line: int) -> bool:
         """Whether the statement of a line reads an argument of the constructor that has a default."""
         classes = [node for node in ast.walk(self._tree or ast.Module([], [])) if isinstance(node, ast.ClassDef)]
         made = [n for c in classes if c.name == owner for n in c.body if isinstance(n, ast.FunctionDef)]
-        for function in made:
-            if function.name != "__init__":
-                continue
-            args = function.args
-            names = [arg.arg for arg in args.args[len(args.args) - len(args.defaults) :]] if args.defaults else []
-            names += [
-                a.arg for a, default in zip(args.kwonlyargs, args.kw_defaults, strict=True) if default is not None
-            ]
-            here = [n for n in ast.walk(function) if isinstance(n, ast.Name) and self.of(n.lineno) == line]
+        for function in (one for one in made if one.name == "__init__"):
+            names = {name for name, _value in _defaults(function)}
+            here = (n for n in ast.walk(function) if isinstance(n, ast.Name) and self.of(n.lineno) == line)
             if any(name.id in names for name in here):
                 return True
         return False
@@ -117,6 +109,20 @@ class Statements:
                 inner = (one for one in ast.walk(node) if isinstance(one, ast.stmt) and one is not node)
                 found += [one.lineno for one in inner if not isinstance(one, ast.Expr)]
         return found
+
+
+@lru_cache(maxsize=8)
+def statements_of(source: str) -> Statements:
+    """Return the statements of a file, which somebody may have asked for just now."""
+    return Statements(source)
+
+
+def _defaults(node: ast.FunctionDef) -> list[tuple[str, ast.expr]]:
+    """Return the arguments of a function that have a default, each with it."""
+    args = [*node.args.posonlyargs, *node.args.args]
+    given = zip(args[len(args) - len(node.args.defaults) :], node.args.defaults, strict=True)
+    named = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+    return [(arg.arg, value) for arg, value in (*given, *named) if value is not None]
 
 
 def _gives(node: ast.stmt, attribute: str) -> bool:
