@@ -5,7 +5,6 @@ Everything here happens on the desk's thread, but for `Answer.seen`, which any t
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -23,15 +22,14 @@ from grader.errors import BadAnswerFile, ChangedOnDisk, KataError, MockRuns, NoS
 from grader.text import shown
 from grader.watch.file_watcher import FileState, FileWatcher, Saved, Unreadable, WatchFailed
 from grader.watch.worker import Broke, Crashed, Job, Judged, News, Progress, Worker
+from grader.web.desk import Post
 from grader.web.verdicts import Verdict, told
 from grader.workspace import digest, read_answer
 
-MOST_OPEN: Final = 6
-STEP_SECONDS: Final = 0.2
-"""So often at most the page is told how far a grading is."""
+STEP_SECONDS: Final = 0.4
+"""So often at most the page is told how far a grading is: to draw that takes processors from the grading."""
 
 Document = dict[str, Any]
-Post = Callable[[Callable[[App], None], str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +62,25 @@ class Answer:
         self._worker: Worker | None = None
         if not self._in_mock:
             self._worker = Worker(graded, lambda news: post(lambda _app: self._hear(news), self._lang), stays=True)
-            if self.digest:
-                self._worker.prepare(target.kata, app.lang)
-        self._watcher = FileWatcher(self._path, lambda state: post(lambda _app: self._look(state), self._lang))
+        self._post = post
+        self._watcher: FileWatcher | None = None
+
+    def attend(self, lang: str) -> None:
+        """Take it that somebody looks at it, in a language: watch the file, and let a judge get ready.
+
+        Not before: both take processors from the page, which has to come first.
+        """
+        self.speak(lang)
+        if self._watcher:
+            return
+        self._watcher = FileWatcher(self._path, lambda state: self._post(lambda _app: self._look(state), self._lang))
+        if self._worker and self.digest:
+            self._worker.prepare(self._target.kata, self._app.lang)
 
     def close(self) -> None:
         """Stop looking and grading."""
-        self._watcher.close()
+        if self._watcher:
+            self._watcher.close()
         if self._worker:
             self._worker.close()
 
@@ -104,14 +114,15 @@ class Answer:
         except ChangedOnDisk:
             self._see(self._now())
             raise
-        self._app.remember_workspace()
-        self._app.touch(self._target, named=True)
         self._text, self._note = text, ""
         if self._in_mock:
             keep(self._app, self._target.name, text)
             self._publish()
         else:
             self._grade(asked=grade)
+        # The judge is at work; its verdict comes to this thread after these lines.
+        self._app.remember_workspace()
+        self._app.touch(self._target, named=True)
 
     def begun(self) -> None:
         """Look at once: the file was written by this program."""
@@ -311,41 +322,6 @@ class Answer:
             "failed": progress.failed,
             "verdict": verdict,
         }
-
-
-class Board:
-    """The answers that pages have open."""
-
-    def __init__(self, post: Post, ring: Callable[[], None]) -> None:
-        self._post, self._ring = post, ring
-        # Above all numbers of an earlier server, which a page may have waited at.
-        self._count = itertools.count(int(1000 * time.time()))
-        self._answers: dict[str, Answer] = {}
-
-    def open(self, app: App, target: Target) -> Answer:
-        """Return an answer, which is watched from now on; one that nobody has looked at for longest is left for it."""
-        answer = self._answers.pop(target.name, None)
-        if answer is None:
-            answer = Answer(app, target, self._count, self._post, self._ring)
-        self._answers[target.name] = answer
-        while len(self._answers) > MOST_OPEN:
-            self._answers.pop(next(iter(self._answers))).close()
-        return answer
-
-    def find(self, name: str) -> Answer | None:
-        """Return an answer that is open; from any thread."""
-        return self._answers.get(name)
-
-    def again(self) -> None:
-        """Let all of them say everything again."""
-        for answer in self._answers.values():
-            answer.again()
-
-    def close(self) -> None:
-        """Leave all of them."""
-        for answer in self._answers.values():
-            answer.close()
-        self._answers.clear()
 
 
 def _moment() -> datetime:

@@ -16,6 +16,7 @@ from grader.cli.base import App, crash
 from grader.errors import KataError
 
 T = TypeVar("T")
+Post = Callable[[Callable[[App], None], str], None]
 
 
 class Desk:

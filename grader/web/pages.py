@@ -10,7 +10,7 @@ from typing import Any, Final
 from grader import catalog
 from grader.catalog import TRACKS, Kata
 from grader.cli import course, review
-from grader.cli.base import App
+from grader.cli.base import App, Target
 from grader.cli.drawing import can_draw, drawn_by
 from grader.cli.files import beginnings
 from grader.cli.guard import refuse, running
@@ -29,8 +29,8 @@ from grader.show.practice import round_facts, since
 from grader.show.times import ago, moment
 from grader.text import clean, shown
 from grader.versions import Version, chosen, versions
-from grader.web.answers import Board
 from grader.web.asked import Asked
+from grader.web.board import Board
 from grader.web.words import PHRASES, WORDS
 from grader.workspace import encoded
 
@@ -50,9 +50,32 @@ class Visit:
 Action = Callable[[Visit], Document]
 
 
-def words(visit: Visit) -> Document:
+def ready(app: App) -> None:
+    """Make what every page needs at first, while a browser is busy with the scripts."""
+    catalog.katas()
+    standing(app)
+    html("")
+
+
+def first(visit: Visit) -> Document:
+    """Return all that a page shows at first: its words, the course, and what is open.
+
+    That is the kata that is named, else the current one, or none where the page is ``elsewhere``.
+    """
+    asked, course = visit.asked, listed(visit)
+    found: Document = {"words": words(), "course": course, "opened": None}
+    if asked.flag("elsewhere"):
+        return found
+    if asked.text("kata"):
+        return found | {"opened": opened(visit)}
+    if course["mock"] is None and course["current"]:
+        current = course["current"]
+        found["opened"] = _opened(visit.app, visit.board, catalog.find(current), Target.of(current))
+    return found
+
+
+def words() -> Document:
     """Return what stands on buttons and beside fields."""
-    del visit
     spoken: Document = {key: _(sentence) for key, sentence in WORDS.items()}
     return spoken | {"phrases": {key: _(sentence) for key, sentence in PHRASES.items()}}
 
@@ -91,8 +114,11 @@ def _row(app: App, kata: Kata, done: dict[str, Summary]) -> Document:
 
 def opened(visit: Visit) -> Document:
     """Return a kata: its task, its file, and what is known of it."""
-    app, target, kata = visit.app, visit.asked.target(), visit.asked.kata()
-    answer = visit.board.open(app, target)
+    return _opened(visit.app, visit.board, visit.asked.kata(), visit.asked.target())
+
+
+def _opened(app: App, board: Board, kata: Kata, target: Target) -> Document:
+    answer = board.open(app, target)
     passed = {name for name, summary in app.done().items() if summary.passed}
     now = datetime.now(UTC)
 
@@ -268,7 +294,7 @@ def _chosen(visit: Visit) -> Version:
 
 
 ACTIONS: Final[dict[str, Action]] = {
-    "words": words,
+    "first": first,
     "course": listed,
     "open": opened,
     "rules": rules,

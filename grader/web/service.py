@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
 import uvicorn
 
-from grader.web.answers import Board
 from grader.web.bell import Bell
+from grader.web.board import Board
 from grader.web.desk import Desk
 from grader.web.guard import Guard, Keys
 from grader.web.site import Site
@@ -41,7 +42,7 @@ class Service:
             server_header=False,
             timeout_graceful_shutdown=2,
         )
-        self._server = _Server(config, self._bell)
+        self._server = _Server(config, self._bell, lambda: self._desk.post(self.site.ready, lang))
 
     def run(self) -> None:
         """Serve until a signal, or `stop`."""
@@ -61,14 +62,19 @@ class Service:
 class _Server(uvicorn.Server):
     """A server that lets nobody wait when it ends."""
 
-    def __init__(self, config: uvicorn.Config, bell: Bell) -> None:
+    def __init__(self, config: uvicorn.Config, bell: Bell, begun: Callable[[], None]) -> None:
         super().__init__(config)
-        self._bell = bell
+        self._bell, self._begun = bell, begun
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve, in the loop that the bell rings in."""
         self._bell.attach(asyncio.get_running_loop())
         await super().serve(sockets)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen; what takes longer than to send the page's files comes after that."""
+        await super().startup(sockets)
+        self._begun()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Take a signal that ends us."""

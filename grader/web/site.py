@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from functools import partial
-from importlib import resources
+from importlib import import_module, resources
 from typing import Any, Final
 
 from starlette.applications import Starlette
@@ -13,16 +13,23 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from grader.cli.base import App
 from grader.errors import ChangedOnDisk, KataError, UsageError
 from grader.formats.markup import STYLE
-from grader.web import interview, pages
-from grader.web.answers import Board
 from grader.web.asked import Asked
 from grader.web.bell import Bell
+from grader.web.board import Board
 from grader.web.desk import Desk
 from grader.web.guard import ENTER, Keys
 
-ACTIONS: Final = pages.ACTIONS | interview.ACTIONS
+ACTIONS: Final = {
+    "pages": (
+        *("first", "course", "open", "rules", "start", "save", "hint", "solution", "picture", "talk", "rate-question"),
+        *("rate", "history", "version", "restore"),
+    ),
+    "interview": (*("mock", "mock-begin", "mock-submit", "mock-told", "mock-questions", "mock-answer", "mock-end"),),
+}
+"""What may be asked, by the module that does it: imported by who asks first, so that the page need not wait for it."""
 WAIT_SECONDS: Final = 25.0
 KINDS: Final = {
     ".js": "text/javascript",
@@ -59,7 +66,9 @@ class Site:
         routes.append(Route(ENTER, self._enter, methods=["POST"]))
         routes.append(Route("/api/wait", self._wait, methods=["POST"]))
         routes += [
-            Route(f"/api/{name}", partial(self._do, action), methods=["POST"]) for name, action in ACTIONS.items()
+            Route(f"/api/{name}", partial(self._do, room, name), methods=["POST"])
+            for room, names in ACTIONS.items()
+            for name in names
         ]
         return Starlette(routes=routes)
 
@@ -73,14 +82,26 @@ class Site:
         """Give the key to whom the guard has let in."""
         return JSONResponse({"key": self._keys.key})
 
-    async def _do(self, action: pages.Action, request: Request) -> Response:
+    async def _do(self, room: str, name: str, request: Request) -> Response:
         """Do something on the desk's thread; an error of ours is a sentence."""
         try:
             asked = await _asked(request)
-            done, said = await self._desk.do(lambda app: action(pages.Visit(app, self._board, asked)), asked.lang)
+            done, said = await self._desk.do(lambda app: self._done(room, name, app, asked), asked.lang)
         except KataError as error:
             return refusal(error)
         return JSONResponse({**done, "notes": said})
+
+    def _done(self, room: str, name: str, app: App, asked: Asked) -> dict[str, Any]:
+        from grader.web.pages import Visit  # noqa: PLC0415 - here and below: on the desk's thread
+
+        done: dict[str, Any] = import_module(f"grader.web.{room}").ACTIONS[name](Visit(app, self._board, asked))
+        return done
+
+    def ready(self, app: App) -> None:
+        """Make what every page needs at first, while the browser is busy with the scripts."""
+        from grader.web import pages  # noqa: PLC0415
+
+        pages.ready(app)
 
     async def _wait(self, request: Request) -> Response:
         """Answer as soon as there is something new to see of an answer; empty after a while."""
@@ -89,7 +110,7 @@ class Site:
             target, after = asked.target(), asked.number("after", 0, 2**53)
             look = partial(self._look, target.name, asked.lang, after)
             if look() is None:
-                await self._desk.do(lambda app: self._board.open(app, target).speak(asked.lang), asked.lang)
+                await self._desk.do(lambda app: self._board.open(app, target).attend(asked.lang), asked.lang)
             seen = await self._bell.until(look, WAIT_SECONDS)
         except KataError as error:
             return refusal(error)

@@ -1,11 +1,17 @@
 """What the page shows and does: as the commands of the same names, on the same files and history."""
 
+import asyncio
 import json
+import queue
 import re
+import socket
+from importlib import import_module
 
 import pytest
 
 from grader.errors import ChangedOnDisk
+from grader.web.serve import listening
+from grader.web.site import ACTIONS
 from grader.workspace import Workspace
 from tests.web.conftest import Web
 
@@ -239,17 +245,22 @@ def test_a_mock_interview_hides_the_verdicts_of_its_katas(web: Web) -> None:
     assert "mock interview" in after["note"]
 
 
+def spoken(web: Web, lang: str) -> dict[str, str]:
+    """Return the words of the page."""
+    return web.ask("first", kata="", kind="", elsewhere=True, lang=lang)["words"]
+
+
 def test_the_page_speaks_both_languages(web: Web, english) -> None:
     """Each of its own words, in both."""
-    one, other = web.ask("words"), web.ask("words", lang="zh")
-    same = {key for key in one if one[key] == other[key]} - {"notes"}
+    one, other = spoken(web, "en"), spoken(web, "zh")
+    same = {key for key in one if one[key] == other[key]}
     assert same == set()
     assert [text for text in other.values() if isinstance(text, str) and english(text)] == []
 
 
 def test_every_word_of_the_page_is_there(web: Web) -> None:
     """No script asks for a word that nobody has, and none is left over."""
-    words = set(web.ask("words")) - {"notes", "phrases"}
+    words = set(spoken(web, "en")) - {"phrases"}
     folder = web.service.site.files
     scripts = "".join(text.decode() for name, text in folder.items() if name.endswith(".js") and name != "editor.js")
     used = set(re.findall(r"\bwords\.(\w+)", scripts)) | {"task", "hints", "talk", "picture", "history", "solution"}
@@ -295,3 +306,54 @@ def test_a_save_looks_first(tmp_path) -> None:
     assert workspace.path("mha").is_symlink()
     assert target.read_text() == "three\n"
     assert [one.path.read_text() for one in workspace.kept("mha")] == ["one\n", "two\n"]
+
+
+def test_each_module_does_what_is_asked_of_it() -> None:
+    """The routes are known before the modules are imported that do what they ask."""
+    for room, names in ACTIONS.items():
+        assert names == tuple(import_module(f"grader.web.{room}").ACTIONS)
+
+
+def test_the_first_request_brings_all(web: Web) -> None:
+    """The kata that the address names, else the current one; none beside a mock interview, or where another is open."""
+    begun(web, "third")
+    found = web.ask("first", kata="", kind="", elsewhere=False)
+    assert (found["opened"]["kata"], found["course"]["current"]) == ("third", "third")
+    named = web.ask("first", kata="second", kind="debug", elsewhere=False)["opened"]
+    assert named["path"] == "workspace/second_debug.py"
+    assert web.ask("first", kata="", kind="", elsewhere=True)["opened"] is None
+    web.ask("mock-begin", katas=["second"], minutes=30, feedback="none")
+    assert web.ask("first", kata="", kind="", elsewhere=False)["opened"] is None
+
+
+def test_a_judge_gets_ready_once_somebody_looks(web: Web, monkeypatch) -> None:
+    """The page comes first: a judge that gets ready takes all processors."""
+    prepared = queue.SimpleQueue()
+    monkeypatch.setattr(web.tool.driver.Session, "prepare", lambda _self, *asked: prepared.put(asked))
+    monkeypatch.setattr("grader.web.site.WAIT_SECONDS", 0.01)
+    web.tool.answer("fail\n")
+    state = web.ask("open", kata="second", kind="")["state"]
+    assert prepared.empty()
+    web.wait(state)
+    assert prepared.get(timeout=10) == ("second", "en")
+    web.wait(state)
+    assert prepared.empty()
+
+
+def test_a_small_reply_is_sent_at_once() -> None:
+    """A reply's body does not wait until the browser has told that it has the head, which takes 40 ms."""
+
+    async def asked() -> int:
+        told: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+
+        def hear(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            told.set_result(writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            writer.close()
+
+        with listening(0) as listener:
+            async with await asyncio.start_server(hear, sock=listener):
+                _reader, writer = await asyncio.open_connection(*listener.getsockname())
+                writer.close()
+                return await told
+
+    assert asyncio.run(asked())

@@ -8,9 +8,8 @@ import { Panels } from "./panels.js";
 const NONCE = document.querySelector("meta[name=nonce]").content;
 
 export class Answer {
-  static async of(page, main, name) {
-    const opened = await api.ask("open", name);
-    return new Answer(page, main, name, opened);
+  static async of(page, main, name, opened = null) {
+    return new Answer(page, main, name, opened ?? await api.ask("open", name));
   }
 
   constructor(page, main, name, opened, { mock = null } = {}) {
@@ -32,7 +31,7 @@ export class Answer {
     addEventListener("pagehide", this.hidden);
     this.keys = (event) => this.press(event);
     addEventListener("keydown", this.keys);
-    this.waiting = new Waiting(name, (state) => this.take(state));
+    this.waiting = new Waiting(name, opened.state.number, (state) => this.take(state));
   }
 
   /** It stands on the page now. */
@@ -132,7 +131,7 @@ export class Answer {
     if (there) this.takeText(state, first);
     this.note.hidden = !state.note;
     this.note.textContent = state.note;
-    this.takeGrading(state);
+    this.takeGrading(state, first);
     this.tellSaved();
   }
 
@@ -266,7 +265,7 @@ export class Answer {
 
   // --- what becomes of a grading
 
-  takeGrading(state) {
+  takeGrading(state, first) {
     const { words } = this;
     this.progress.hidden = !state.checking;
     if (state.checking) {
@@ -281,7 +280,7 @@ export class Answer {
     this.verdict.hidden = !verdict;
     this.verdict.classList.toggle("stale", Boolean(verdict) && !verdict.fits);
     if (!verdict) { this.editor.mark([]); show(this.after); this.shown = { html: null, marks: "" }; return; }
-    if (this.shown.html !== verdict.html) this.draw(verdict);
+    if (this.shown.html !== verdict.html) this.draw(verdict, first);
     const marks = verdict.fits ? verdict.marks : [];
     if (this.shown.marks !== JSON.stringify(marks)) {
       this.editor.mark(marks);
@@ -290,7 +289,7 @@ export class Answer {
     if (verdict.took !== this.shown.took) this.offerRating(verdict);
   }
 
-  draw(verdict) {
+  draw(verdict, first) {
     filled(this.verdict, verdict.html);
     this.verdict.append(h("p", { class: "dim" }, verdict.at));
     for (const where of this.verdict.querySelectorAll(".where")) {
@@ -300,7 +299,7 @@ export class Answer {
     const before = this.shown.html;
     this.shown = { html: verdict.html, marks: "" };
     if (before !== null || this.asked) this.page.say(this.verdict.querySelector("h2")?.textContent ?? "");
-    if (verdict.kind === "passed") this.page.refresh();
+    if (verdict.kind === "passed" && !first) this.page.refresh(); // else the course knows it
   }
 
   /** After a pass: what the round took, its rating, what comes next. */

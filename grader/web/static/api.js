@@ -64,10 +64,10 @@ export const api = {
 
 /** Wait for news of an answer for as long as somebody looks at this tab. */
 export class Waiting {
-  constructor(name, tell) {
+  constructor(name, after, tell) {
     this.name = name;
     this.tell = tell;
-    this.after = 0;
+    this.after = after;
     this.over = false;
     this.stop = new AbortController();
     this.run();

@@ -3,10 +3,9 @@
 import { Answer } from "./answer.js";
 import { api, Failed } from "./api.js";
 import { h, said, show } from "./dom.js";
+import { beginning, first, place } from "./first.js";
 import { MockPage } from "./mock.js";
 import { Talk } from "./talk.js";
-
-const KINDS = ["review", "debug", "mock"];
 
 class Page {
   constructor(words) {
@@ -46,7 +45,7 @@ class Page {
     this.open?.keepDraft?.();
     this.leave();
     api.speak(lang);
-    await begin();
+    await begin(beginning());
   }
 
   connected(there, error) {
@@ -68,8 +67,11 @@ class Page {
 
   /** Show the course again: something was begun or passed. */
   async refresh() {
+    this.list(await api.ask("course"));
+  }
+
+  list(found) {
     const { words } = this;
-    const found = await api.ask("course");
     this.listed = found;
     this.timed(found.mock);
     this.count.textContent = said(words.passed_of, { passed: found.passed, total: found.total });
@@ -110,14 +112,13 @@ class Page {
     }
   }
 
-  /** Open what the address names. */
-  async route() {
+  /** Open what the address names; `found` is what the server has opened already. */
+  async route(found = null) {
     if (!this.listed) return; // the beginning comes here by itself
-    const [name, kind = ""] = location.hash.replace(/^#\/?/, "").split("/");
-    if (!name) {
-      location.replace(`#/${this.listed.mock ? "mock" : this.listed.current || this.listed.next || "mock"}`);
-      return;
+    if (!place().name) {
+      history.replaceState(null, "", `#/${this.listed.mock === null && this.listed.current || "mock"}`);
     }
+    const { name, kind } = place();
     const turn = this.turn = (this.turn ?? 0) + 1;
     const current = () => turn === this.turn; // who goes elsewhere meanwhile is shown that
     this.open?.keepDraft?.();
@@ -128,7 +129,7 @@ class Page {
       const main = h("div", {});
       const opening = name === "mock" ? MockPage.of(this, main)
         : name === "talk" ? Talk.page(this, main)
-          : Answer.of(this, main, { kata: name, kind: KINDS.includes(kind) ? kind : "" });
+          : Answer.of(this, main, { kata: name, kind }, found);
       const opened = await opening;
       if (!current()) { opened.close(); return; }
       this.open = opened;
@@ -162,16 +163,15 @@ class Page {
   }
 }
 
-async function begin() {
-  const words = await api.ask("words");
+async function begin(asked) {
+  const { words, course, opened } = await asked;
   const page = new Page(words);
-  await page.refresh();
-  await page.route();
+  page.list(course);
+  await page.route(opened);
 }
 
 try {
-  await api.enter();
-  await begin();
+  await begin(first);
 } catch (error) {
   if (!(error instanceof Failed)) console.error(error);
   const sentence = error instanceof Failed ? error.message : "kata web does not answer.";
