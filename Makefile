@@ -21,10 +21,13 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 BUNDLE := grader/web/bundle
 
+# One more than there are processors: tests wait, for a process to start or a file to change, a fifth of their time.
+WORKERS = $(shell $(BIN)/python -c "import os; print(min(len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count(), 7) + 1)")
+
 VERSION = -c "import sys; print('%d.%d' % sys.version_info[:2])"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-fast test-notebook test-examples test-cluster test-web lint types bench house messages format clean
+.PHONY: help setup demo test test-all test-fast test-notebook test-examples test-cluster test-web extras lint types bench house messages format clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -49,13 +52,13 @@ demo: $(READY)
 # Tests of one group (`xdist_group`: a kata, a file with a server of its own) share a judge, so one worker does them all;
 # the largest groups come first, the tests without one last, wherever there is nothing to do.
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 test-all: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --every $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --every $(ARGS)
 
 test-fast: $(READY)
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not grades" $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "not grades" $(ARGS)
 
 test-notebook: $(READY)
 	@$(PIP) install -c constraints.txt --group notebook
@@ -69,12 +72,16 @@ test-cluster: $(READY)
 	@$(PIP) install -c constraints.txt --group cluster
 	$(BIN)/python -m pytest tests/evaluation/test_cluster.py $(ARGS)
 
+# What the four above and below need, at once: what runs side by side must not install side by side.
+extras: $(READY)
+	@$(PIP) install -c constraints.txt --group notebook --group examples --group cluster --group web-test
+
 # axe-core and what makes the editor come with npm; without it two tests are left out, and say so.
 test-web: $(READY)
 	@$(PIP) install -c constraints.txt --group web-test
 	@if [ ! -d $(BUNDLE)/node_modules/axe-core ] && command -v npm >/dev/null; then \
 		npm ci --prefix $(BUNDLE) --ignore-scripts --silent || echo "npm ci has failed: its tests are left out"; fi
-	$(BIN)/python -m pytest tests/web $(ARGS)
+	$(BIN)/python -m pytest tests/web/test_browser.py tests/web/test_bundle.py $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff format --check

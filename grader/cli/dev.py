@@ -181,10 +181,12 @@ def new_command(kata: str, title: str | None, track: int) -> None:
 
     `kata dev check` tells, file by file, what that is; nothing else has to be edited.
     """
-    from grader.dev import check, new  # noqa: PLC0415 - after the arguments are known to be right
+    from grader.dev import new  # noqa: PLC0415 - for authors
 
     for path in new.write(kata, title or kata.replace("-", " ").capitalize(), track):
         click.echo(path.relative_to(catalog.content_root()))
+    from grader.dev import check  # noqa: PLC0415 - torch, which a refusal does not wait for
+
     for lang, readme in READMES.items():
         _write(readme, "katas", check.course(catalog.katas().values(), lang))
     click.echo(_("`kata dev check {kata}` tells what is left to do.").format(kata=kata))
