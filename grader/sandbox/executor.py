@@ -24,7 +24,7 @@ from grader.transport.memory import OWN
 from grader.transport.wire import Heap, Unpacker, WireError, dtype_named
 
 MODULE_NAME: Final = "kata_answer"
-MOST_PARAMETERS: Final = 200
+MOST_PARAMETERS: Final = 1500
 RUN_BITS: Final = 10
 """Modules and results are numbered within the run of a case: these bits are theirs, the others are the run's."""
 

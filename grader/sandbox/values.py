@@ -17,7 +17,8 @@ _SENDABLE: Final = frozenset(
         *(torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8),
     )
 )
-_LONGEST_TEXT: Final = 200
+MOST_TEXT: Final = 16_000
+"""So many characters of text are in a result at most: each takes up to 12 bytes of a frame's header."""
 
 # What an answer could patch, taken before it is loaded.
 _type, _isinstance, _len, _str, _repr = type, isinstance, len, str, repr
@@ -64,7 +65,7 @@ class Snapshot:
         self._heap = heap if heap is not None else Heap()
         self.live: list[torch.Tensor] = []
         self._to_cpu = to_cpu
-        self._bytes = self._count = 0
+        self._bytes = self._count = self._characters = 0
 
     @property
     def tensors(self) -> dict[str, torch.Tensor]:
@@ -77,7 +78,7 @@ class Snapshot:
         if value is None or kind in (bool, int, float):
             return value
         if kind is str:
-            return value[:_LONGEST_TEXT]
+            return self.text(value)
         if is_tensor(value):
             return self.tensor(value)
         if depth < MAX_DEPTH:
@@ -88,6 +89,13 @@ class Snapshot:
             if _isinstance(value, dict):
                 return {"d": [[_str(k)[:80], self.tree(v, depth + 1)] for k, v in _dict_items(value)]}
         return {"x": describe(value)}
+
+    def text(self, value: str) -> str:
+        """Return a text whole, since all of it is compared."""
+        self._characters += _len(value)
+        if self._characters > MOST_TEXT:
+            raise TooLarge(f"the result is too large: {_len(value)} characters of text")
+        return value
 
     def tensor(self, value: torch.Tensor) -> dict[str, Any]:
         """Return the node of one tensor: where its bytes are, and the device and graph that bytes do not tell."""

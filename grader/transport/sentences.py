@@ -21,6 +21,7 @@ SENTENCES: Final = (
     marked("{name} is {what}, which cannot be called"),
     marked("{name} cannot be called: it has no forward"),
     marked("the result is too large: shape {shape}"),
+    marked("the result is too large: {count} characters of text"),
     marked("{name} has no {member}"),
     marked("{name} has no parameters"),
     marked("{name} returned {what}, expected a loss: a scalar with a gradient"),

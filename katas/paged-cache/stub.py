@@ -40,7 +40,7 @@ class PagedKVCache:
         raise NotImplementedError("your turn: which blocks, and whose are they?")
 
     def gather(self, seq: int) -> tuple[Tensor, Tensor]:
-        """Return the keys and values of a sequence, each (H, T, d_head), oldest first."""
+        """Return the keys and values of a sequence, each (H, T, d_head), oldest first; later calls leave them alone."""
         raise NotImplementedError("your turn: block by block")
 
     def free(self, seq: int) -> None:

@@ -190,11 +190,12 @@ def test_other_sizes(check, rng):
     check["AdamW"].driven("optimise", away_from_zero(rng, (3,)), steps(rng, 4, (3,)), lr=0.1, betas=(0.98765, 0.99996))
 
 
+@pytest.mark.large
 @pytest.mark.precise
 @pytest.mark.derive
 def test_a_long_training(check, rng):
-    """Hundreds of steps: the correction fades, it does not stop, and steps are counted on."""
-    check["AdamW"].driven("clear", away_from_zero(rng, (1,)), steps(rng, 300, (1,)), lr=1e-3)
+    """More than a thousand steps: the correction fades, it does not stop, and steps are counted on."""
+    check["AdamW"].driven("clear", away_from_zero(rng, (1,)), steps(rng, 1100, (1,)), lr=1e-3)
 
 
 @pytest.mark.contract

@@ -269,5 +269,6 @@ def test_many_merges(check, rng):
     """A token of hundreds of bytes; more than a thousand merges, the last of which count as the first do."""
     chain = [(97, 98), *((256 + number, 98) for number in range(399))]
     check["encode"]("ab" + "b" * int(rng.integers(350, 399, 1)), chain)
+    check["decode"]([256 + 398, 97, 256 + 300, int(rng.integers(256, 600, 1))], chain)
     wide = [(left, right) for left in range(65, 99) for right in range(65, 99)]
     check["encode"]("".join(map(chr, rng.integers(65, 99, 60).tolist())) + "baba", wide)

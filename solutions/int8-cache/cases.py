@@ -124,6 +124,13 @@ def test_tiny_and_huge_numbers(check, rng, exponent):
     quantise(check, anyhow(rng, (2, 3, 4), -1, 2.0**exponent), -1)
 
 
+@pytest.mark.derive("dtype")
+@pytest.mark.parametrize("exponent", [-13, 5])
+def test_tiny_and_huge_numbers_in_half_precision(check, rng, exponent):
+    """Numbers near the ends of float16: a reciprocal of their step, or 127 of them, are beyond it."""
+    quantise(check, 2.0**exponent * exact(rng, (3, 5), -1), -1)
+
+
 @pytest.mark.derive("device", "contract")
 def test_zeros(check, rng):
     """A row of zeros among others: its codes are 0, and what they stand for is 0, too."""
@@ -211,6 +218,14 @@ def test_steps_of_tokens_differ(check, rng, which):
     wide = wide.expand(2, 3, 6, 1).clone()
     steps = (wide, even) if which == "keys" else (even, wide)
     attend(check, 0.5 * query, (keys[0], steps[0]), (values[0], steps[1]))
+
+
+@pytest.mark.derive("dtype")
+def test_small_steps_of_many_values(check, rng):
+    """Forty keys share the weight, and the steps of the values are tiny: their products are, the output is not."""
+    query, keys, values = tensors(rng, 2, 40)
+    values = (rng.integers(64, 128, 2, 3, 40, 3).to(torch.int8), torch.full_like(values[1], 2.0**-20))
+    attend(check, 0.1 * query, keys, values)
 
 
 def test_padding_of_zeros(check, rng):

@@ -132,6 +132,22 @@ def test_positions_behind_a_cache(check, rng):
         mla(rng.normal(2, 3, 8), pair(rng, 2, past, 3, 6))
 
 
+@pytest.mark.derive("dtype")
+def test_positions_beyond_two_thousand(check, rng):
+    """Two thousand tokens are cached, of which eight count: one new token, then three, turned by where they stand."""
+    mla = check.module(4, 2, 3, 4)
+    queries, keys = rng.normal(12, 4), torch.zeros(4, 3, dtype=torch.float64)
+    queries[[0, 1, 6, 7]], queries[[0, 6], 0], keys[[0, 2], 0] = 0.0, 2.0, 1.0
+    mla.set(W_q__weight=queries, W_uk__weight=keys)
+    latents, turned = pair(rng, 1, 2101, 3, 4)
+    latents[..., 0] = -40.0
+    latents[:, rng.permutation(2101)[:8], 0] = 0.0
+    for n in (1, 3):
+        x = rng.normal(1, n, 4)
+        x[..., 0] = 1.0
+        mla(x, (latents, turned))
+
+
 def test_slow_and_fast_pairs(check, rng):
     """A wide rotary part: the first pair turns by a radian a token, the last one hardly."""
     mla = check.module(4, 2, 3, 16).set(W_q__weight=rng.normal(36, 4, scale=0.7))

@@ -1,5 +1,7 @@
 """Hidden cases of moe."""
 
+import math
+
 import pytest
 import torch
 
@@ -111,6 +113,29 @@ def test_a_router_that_knows_nothing(check, rng):
     moe(rng.normal(2, 3, 5))
     many = check.module(3, 4, 24, 5).set(router__weight=torch.zeros(24, 3))
     many(rng.normal(2, 3, 3))
+
+
+@pytest.mark.large
+@pytest.mark.precise
+@pytest.mark.derive
+def test_hundreds_of_experts(check, rng):
+    """Three hundred experts in a circle: each token points between two of them, nearer to one."""
+    turn = 2 * math.pi / 300
+    angles = turn * torch.arange(300, dtype=torch.float64)
+    weight = 10 * torch.stack([angles.cos(), angles.sin()], dim=-1)
+    chosen = torch.cat([torch.tensor([299, 257, 256, 128, 64, 0]), rng.permutation(300)[:40]])
+    angles = turn * (chosen.double() + 0.3)
+    check.module(2, 2, 300, 2).set(router__weight=weight)(torch.stack([angles.cos(), angles.sin()], dim=-1))
+
+
+@pytest.mark.derive
+def test_a_thousand_tokens_for_one_expert(check, rng):
+    """A long batch, and one expert that takes nearly all of it: none of its tokens is dropped."""
+    x = rng.normal(2, 600, 2)
+    x[..., 0] = 1.0
+    x[:, 7, 0] = -1.0
+    weight = torch.tensor([[-12.0, 0.0], [12.0, 0.0], [0.0, 0.0]], dtype=torch.float64)
+    check.module(2, 3, 3, 1).set(router__weight=weight)(x)
 
 
 def test_one_expert_for_all(check, rng):

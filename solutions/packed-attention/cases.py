@@ -243,6 +243,21 @@ def test_sizes_that_people_run(check, rng, causal):
     check(*packed(rng, [4, 3], heads=12), causal)
 
 
+@pytest.mark.derive("dtype")
+def test_hundreds_of_sequences(check, rng):
+    """Three hundred sequences: which one a token belongs to is no number of half precision, nor of eight bits."""
+    lengths = [int(length) for length in rng.integers(0, 3, 100)]
+    check(*packed(rng, [1] * 200 + lengths + [2, 1], d_k=2, d_v=2, heads=1), True)
+
+
+@pytest.mark.large
+@pytest.mark.derive
+def test_a_row_of_thirty_thousand_tokens(check, rng):
+    """A batch as they are trained: where its sequences begin is no number of 16 bits."""
+    lengths = [50 + int(more) for more in rng.integers(0, 20, 600)]
+    check(*packed(rng, lengths, d_k=1, d_v=1, heads=1))
+
+
 @pytest.mark.derive("device", "contract")
 def test_near_ties_at_large_scores(check, rng):
     """Scores of 16384 that differ by one or two: float32 tells them apart, and weights keep their digits."""

@@ -84,7 +84,7 @@ class PagedKVCache:
         self.lengths[seq] = end
 
     def gather(self, seq: int) -> tuple[Tensor, Tensor]:
-        """Return the keys and values of a sequence, each (H, T, d_head), oldest first."""
+        """Return the keys and values of a sequence, each (H, T, d_head), oldest first; later calls leave them alone."""
         blocks = torch.tensor(self.table(seq), dtype=torch.int64, device=self.keys.device)  # (blocks,)
         length = self.lengths[seq]
         k = self.keys[blocks].flatten(0, 1)[:length].transpose(0, 1)  # (H, length, d_head)

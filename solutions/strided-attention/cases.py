@@ -46,9 +46,10 @@ def test_mask_of_many_tokens(check):
     check["strided_mask"](1, 5, check.device)
 
 
-@pytest.mark.derive("contract")
+@pytest.mark.derive("device", "contract")
 def test_mask_without_a_device(check):
-    """Left at None the device is what torch.empty takes it for."""
+    """Left at None the device is what torch.empty takes it for: where a caller has set a default device, that one."""
+    check["strided_mask"](6, 2, device=None)
     check["strided_mask"](6, 2)
     check["strided_mask"](stride=3, n=6)
 
@@ -244,11 +245,23 @@ def test_memory_grows_with_near_and_far_keys(check, rng):
 
 
 @pytest.mark.derive
-@pytest.mark.parametrize("stride", [24, 300, 7])
+@pytest.mark.parametrize("stride", [24, 300, 7, 2])
 def test_sizes_that_people_run(check, rng, stride):
     """Six hundred tokens, cut out of a longer text."""
     q, k, v = tensors(rng, 601, d_k=2, d_v=2, batch=1, heads=1)
     attend(check, q[:, :, 1:], k[:, :, 1:], v[:, :, 1:], stride)
+
+
+@pytest.mark.derive("dtype")
+def test_positions_beyond_256(check, rng):
+    """Three hundred tokens: half precision cannot count them."""
+    attend(check, *tensors(rng, 300, d_k=2, d_v=2, batch=1, heads=1), 17)
+
+
+@pytest.mark.derive
+def test_stride_of_a_billion(check, rng):
+    """A stride far beyond the tokens is plain causal attention, and costs no more than that."""
+    attend(check, *tensors(rng, 5), 10**9)
 
 
 def test_twelve_heads(check, rng):

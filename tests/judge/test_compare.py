@@ -173,6 +173,20 @@ def test_other_values() -> None:
     assert "`result['a']` is the int 2" in sentence({"a": 2}, {"a": 1})
 
 
+def test_texts() -> None:
+    """All of a text counts; of a long one the sentence shows what stands around the first difference."""
+    long = "abcdefghij" * 60
+    assert sentence(long, long) == ""
+    assert sentence("ab", "ac") == "value: your code returned the str 'ab', expected 'ac'"
+    assert sentence(long + "!", long + "?") == (
+        "value: your code returned the str … 'abcdefghijabcdefghij!', expected … 'abcdefghijabcdefghij?'"
+    )
+    assert sentence("x" + long, long).startswith("value: your code returned the str 'xabc")
+    assert sentence(long[:-1], long).endswith("expected … 'jabcdefghijabcdefghij'")
+    assert sentence(7, long).startswith("value: your code returned the int 7, expected 'abcdefghij")
+    assert len(sentence(7, long)) < 200
+
+
 def test_bits() -> None:
     """Metamorphic cases compare bit for bit; NaN equals NaN."""
     x = torch.tensor([1.0, math.nan, 0.0])

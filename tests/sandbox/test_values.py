@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from grader.sandbox.values import Snapshot, TooLarge, describe, is_tensor
-from grader.transport.wire import MAX_PAYLOAD, Foreign, Unpacker, load, save
+from grader.sandbox.values import MOST_TEXT, Snapshot, TooLarge, describe, is_tensor
+from grader.transport.wire import MAX_HEADER, MAX_PAYLOAD, Foreign, Unpacker, frame, load, save
 
 
 class Fake(torch.Tensor):
@@ -169,8 +169,16 @@ def test_too_large() -> None:
         Snapshot().tree([torch.zeros(1)] * 1000)
 
 
-def test_long_texts_are_cut() -> None:
-    """A text and a key have a length that a person would read."""
+def test_texts_arrive_whole() -> None:
+    """All of a text is compared, so all of it travels; of a key there is as much as a person would read."""
     got = arrived(["x" * 10_000, {"k" * 10_000: 1}])
-    assert len(got[0]) == 200
-    assert [len(key) for key in got[1]] == [80]
+    assert got[0] == "x" * 10_000
+    assert len(next(iter(got[1]))) == 80
+
+
+def test_too_much_text() -> None:
+    """More text than a reply holds is refused, whether it stands in one place or in many; the most of it fits."""
+    assert len(frame({"value": Snapshot().tree("\U0001f600" * MOST_TEXT)})) < MAX_HEADER
+    for text in ("x" * (MOST_TEXT + 1), ["x" * 1000] * (MOST_TEXT // 1000 + 1)):
+        with pytest.raises(TooLarge, match="characters of text"):
+            Snapshot().tree(text)

@@ -39,6 +39,8 @@ class Case:
     """Whether it trains a module, which takes seconds: it waits until all others have passed."""
     precise: bool = False
     """Whether it runs in float64: where results are decisions, rounding could turn one over."""
+    large: bool = False
+    """Whether no known mistake is tried on it: one could fill the memory, or they would take too long."""
 
     @property
     def stream(self) -> str:
@@ -56,6 +58,7 @@ def traits_of(marks: Iterable[Any]) -> dict[str, Any]:
         "derives": tuple(family for families in into for family in families) if into else None,
         "trains": "trains" in names,
         "precise": "precise" in names,
+        "large": "large" in names,
     }
 
 

@@ -90,6 +90,7 @@ class _Collector:
         config.addinivalue_line("markers", "derive(*families): derive only these families from the case")
         config.addinivalue_line("markers", "trains: a case that trains a module")
         config.addinivalue_line("markers", "precise: a case that runs in float64")
+        config.addinivalue_line("markers", "large: a case on which no known mistake is tried")
 
     def pytest_exception_interact(self, call: pytest.CallInfo[Any]) -> None:
         """Cases that cannot be read are the grader's own fault."""

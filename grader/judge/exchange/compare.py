@@ -19,6 +19,8 @@ from grader.transport.wire import Foreign, dtype_name
 
 MOST_DIGITS: Final = 17
 """So many tell any two numbers of float64 apart."""
+_MOST_OF_A_TEXT: Final = 60
+"""So many characters of a wrong text are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +62,26 @@ def _compare(
         exceeded = exceeds(abs(got - want), dtype, abs(want), moved)
         return _unexpected("value", name, *_apart((got, want), 6), exceeded) if exceeded else None
     if type(got) is not type(want) or got != want:
+        if isinstance(want, str):
+            return _unexpected("value", name, *_where_they_part(got, want))
         expected = "None" if want is None else repr(want)
         return _unexpected("value", name, in_brief(got), expected)
     return None
+
+
+def _where_they_part(got: Any, want: str) -> tuple[str, str]:
+    """Write what came and the text that was expected; of long ones what stands around the first difference."""
+    if not isinstance(got, str):
+        return in_brief(got), _piece(want, 0)
+    pairs = enumerate(zip(got, want, strict=False))
+    at = next((at for at, (one, two) in pairs if one != two), min(len(got), len(want)))
+    start = max(0, at - 20) if max(len(got), len(want)) > _MOST_OF_A_TEXT else 0
+    return _("the {kind} {value}").format(kind="str", value=_piece(got, start)), _piece(want, start)
+
+
+def _piece(text: str, start: int) -> str:
+    piece = text[start : start + _MOST_OF_A_TEXT]
+    return ("… " if start else "") + repr(piece) + (" …" if start + len(piece) < len(text) else "")
 
 
 def _compare_sequences(

@@ -50,7 +50,7 @@ def is_comparable(case: CaseOutcome) -> bool:
     check = case.check
     if case.failure is not None and case.failure.kind == "tampering":
         return False
-    if case.variant.device not in ("cpu", SIMULATED) or case.case.trains:
+    if case.variant.device not in ("cpu", SIMULATED) or case.case.trains or case.case.large:
         return False
     if check is None or not check.exchanges:
         return case.evidence.is_accepted_at_a_glance

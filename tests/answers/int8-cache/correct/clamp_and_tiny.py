@@ -5,7 +5,8 @@ import torch
 
 def quantise(x, axis):
     scale = x.abs().max(dim=axis, keepdim=True).values / 127.0
-    q = torch.clamp(torch.round(x / scale.clamp(min=torch.finfo(x.dtype).tiny)), -127, 127)
+    info = torch.finfo(x.dtype)
+    q = torch.clamp(torch.round(x / scale.clamp(min=info.tiny * info.eps)), -127, 127)
     return q.to(torch.int8), scale
 
 

@@ -3,7 +3,8 @@ import torch
 
 def quantise(x, axis):
     largest = x.abs().amax(axis, keepdim=True)
-    inverse = torch.where(largest > 0, 127 / largest, 0)
+    wide = largest.to(torch.promote_types(x.dtype, torch.float32))
+    inverse = torch.where(largest > 0, 127 / wide, 0)
     return (x * inverse).round().to(torch.int8), largest / 127
 
 
