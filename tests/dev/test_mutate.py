@@ -10,7 +10,7 @@ import torch
 
 from grader import catalog
 from grader.client.session import Request, Session
-from grader.dev.mutants import general, grading, second_paths
+from grader.dev.mutants import general, grading, second_paths, survey
 from tests.gradings import SEED, on_its_worker
 
 KATA = catalog.find("masked-softmax")
@@ -114,6 +114,27 @@ def test_a_second_path_is_taken_at_its_level_alone(levels: list[second_paths.Lev
     when = f"{transposed.concerns} and {transposed.when}"
     assert torch.equal(at(when, torch.ones(2, 3)), torch.full((2, 3), 2.0))
     assert torch.equal(at(when, torch.ones(3, 2).T), torch.full((2, 3), 3.0))
+
+
+@pytest.mark.parametrize(
+    ("name", "scores", "met"),
+    [
+        ("above 10,000", torch.tensor([[0.0, 1.0], [2.0, 3e4], [4.0, 5.0]]), True),
+        ("above 10,000", torch.tensor([[0.0, 1.0], [2.0, 3.0]]), False),
+        ("below -10,000", torch.tensor([[0.0, 1.0], [-3e4, 3.0], [-torch.inf, 5.0]]), True),
+        ("below -10,000", torch.tensor([[0.0, 1.0], [3e4, -torch.inf]]), False),
+        ("at 1,000 and close", torch.tensor([[0.0, 2e3], [7.0, 7.01], [1.0, 3.0], [-torch.inf, -torch.inf]]), True),
+        ("at 1,000 and close", torch.tensor([[0.0, 2e3], [7.0, 9.0], [1.0, 3.0]]), False),
+    ],
+)
+def test_three_rows_tell_of_all_scores(name: str, scores: torch.Tensor, met: bool) -> None:
+    """Scores are looked at when they are made, and three of their rows kept: an evaluation must not hold all."""
+    source = survey.watched("def masked_softmax(x):\n    scores = x * 1\n    return scores[0].sum()\n")
+    when = second_paths.SCORES[name].replace("INNER", "[t for t in INNER if t.size(0) <= 3]")
+    names: dict[str, Any] = {}
+    exec(compile(second_paths.answer(KATA, source, when), "answer.py", "exec", dont_inherit=True), names)
+    many = torch.cat([scores, torch.tensor([[-1.0, 1.0]]).expand(9, 2)])
+    assert bool(names["masked_softmax"](many) != many[0].sum()) == met
 
 
 def test_what_passes_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
