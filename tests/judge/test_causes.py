@@ -60,6 +60,25 @@ def test_layers_under_other_names_and_arguments_that_are_not_taken(session: Sess
     assert "`__init__(self, d_model, n_heads, dropout=0.0, bias=True)`" in arguments["evidence"]["steps"]
 
 
+@pytest.mark.parametrize(
+    ("made", "title"),
+    [
+        ("nn.Parameter(torch.zeros(base.in_features, r))", r"`A` has the shape (6, 2), in the task (2, 6)"),
+        ("torch.zeros(r, base.in_features)", "`A` is a `Tensor`, in the task an `nn.Parameter`"),
+    ],
+)
+def test_a_parameter_that_is_another_one_than_in_the_task(session: Session, made: str, title: str) -> None:
+    """What nothing can be put into is said first, at the line that makes it, whatever else goes wrong."""
+    source = changed(
+        "lora",
+        ("nn.Parameter(torch.empty(r, base.in_features, **like_base))", made),
+        ("        nn.init.normal_(self.A, std=1 / math.sqrt(base.in_features))\n", ""),
+    )
+    first = why(session, "lora", source)[0]
+    assert first["title"] == title
+    assert first["line"] == line_of(source, "self.A = ")
+
+
 def test_a_named_mistake_has_its_line(session: Session) -> None:
     """The name comes with the place in the answer that it is about."""
     source = changed("mha", ("                mask = mask.unsqueeze(1)  # (B, 1, n, m)\n", "                pass\n"))

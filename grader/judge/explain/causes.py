@@ -195,7 +195,10 @@ def _telling(cases: list[CaseOutcome], place: Located) -> CaseOutcome:
 
 
 def _group(case: CaseOutcome) -> tuple[str, str]:
-    """Return what is put down to one place: wrong numbers of a family, or failures of any other kind."""
+    """Return what is put down to one place: wrong numbers of a family, or failures of any other kind.
+
+    An error in a line of the answer has another reason than one of its caller's.
+    """
     assert case.failure is not None
     kind = case.failure.group
-    return kind, case.case.family if kind == "value" else ""
+    return (kind, case.case.family) if kind == "value" else (kind, "called" if not case.failure.line else "")

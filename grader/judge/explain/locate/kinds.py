@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -19,6 +20,8 @@ from grader.language import _, plural
 from grader.transport.wire import dtype_name, tensors_in
 
 WIDTH = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
+OF_SCENES = re.compile(r": (?P<name>\w+) (has the shape|is an?) (?P<mine>.+), expected (an )?(?P<expected>.+)$")
+"""What a scene says of a parameter that is another one than the contract's (``sandbox/drivers.py``)."""
 
 
 def gradient(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -150,7 +153,20 @@ def called(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loc
     line = statements.function(owner, name)
     if line and "argument" in case.failure.message:
         return _not_taken(case, (owner, name), line, statements)
+    if (other := OF_SCENES.search(case.failure.message)) is not None:
+        return _another_parameter(case, other, statements.attribute("", other["name"]))
     return attribute(case, exchange, statements)
+
+
+def _another_parameter(case: CaseOutcome, said: re.Match[str], line: int) -> Located | None:
+    """Say what a parameter is, and what it is in the task."""
+    title = (
+        _("`{name}` has the shape {mine}, in the task {expected}")
+        if said[2] == "has the shape"
+        else _("`{name}` is a `{mine}`, in the task an `{expected}`")
+    )
+    found = _told(case, (line,) if line else (), _("It is made in {where}."))
+    return replace(found, title=title.format(**said.groupdict())) if found is not None else None
 
 
 def _other_names(own: Iterable[str], state: Iterable[str]) -> tuple[list[str], list[str]]:

@@ -73,10 +73,10 @@ class Statements:
         return False
 
     def attribute(self, owner: str, name: str) -> int:
-        """Return the line at which a class first gives itself an attribute; 0 where it does not by its name."""
+        """Return the line at which a class, or any where none is named, first gives itself an attribute; 0 for none."""
         body = self._tree.body if self._tree is not None else []
         for node in body:
-            if isinstance(node, ast.ClassDef) and node.name == owner:
+            if isinstance(node, ast.ClassDef) and node.name == (owner or node.name):
                 for inner in ast.walk(node):
                     if isinstance(inner, (ast.Assign, ast.AnnAssign)):
                         targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
