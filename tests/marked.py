@@ -1,12 +1,13 @@
 """Which lines of a known wrong answer are wrong: those in which it differs from the right answer that is nearest.
 
 Statements are compared, not lines: comments, docstrings, annotations and imports make no difference. Where a statement
-is missing, the mark is on those above and below the hole.
+is missing, the mark is on those above and below the hole, and on what stands there to do nothing.
 """
 
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cache
@@ -44,16 +45,25 @@ def changed(source: str, right: str) -> frozenset[int]:
         return frozenset()
     places: set[int] = set()
     count = 0
+    idle: set[int] = set()
     matcher = SequenceMatcher(None, [one for one, _line in mine], [one for one, _line in theirs], autojunk=False)
     for kind, start, stop, first, last in matcher.get_opcodes():
         if kind == "equal":
             continue
         count += max(stop - start, last - first)
         places.update(range(start, stop) if stop > start else (max(start - 1, 0), min(start, len(mine) - 1)))
+        begin, end = (mine[start - 1][1] if start else 0), (mine[stop][1] if stop < len(mine) else sys.maxsize)
+        idle.update(line for line in _idle(source) if begin < line < end)
         if any(text.startswith("Raise ") for (_depth, text), _line in theirs[first:last]):  # nothing is refused there
             heads = [at for at in range(start) if mine[at][0][1].startswith("FunctionDef ")]
             places.update(heads[-1:])
-    return frozenset(mine[at][1] for at in places) if 0 < count <= MOST_CHANGED else frozenset()
+    return frozenset({mine[at][1] for at in places} | idle) if 0 < count <= MOST_CHANGED else frozenset()
+
+
+def _idle(source: str) -> list[int]:
+    """Return the lines of the statements that only give a name its own numbers again."""
+    assigned = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Assign))
+    return [node.lineno for node in assigned if _does_nothing(node)]
 
 
 def _statements(source: str) -> list[tuple[Statement, int]]:

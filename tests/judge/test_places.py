@@ -114,7 +114,7 @@ def test_marks_are_where_statements_differ() -> None:
     assert marked_lines("def f(x):\n    # why\n    a = x + 1\n    b = a * 3\n    return b\n", right) == {4}
     assert marked_lines("def f(x):\n    a = x + 1\n    return b\n", right) == {2, 3}
     assert marked_lines("def f(x: int) -> int:\n    a = x + 1\n    b = a * 2\n    return b\n", right) == frozenset()
-    assert marked_lines("def f(x):\n    a = x + 1\n    b = b * 1.0\n    return b\n", right) == {2, 4}
+    assert marked_lines("def f(x):\n    a = x + 1\n    b = b * 1.0\n    return b\n", right) == {2, 3, 4}
     assert marks(Known("sdpa", "wrong", "other", "def g():\n    pass\n")) == frozenset()
 
 

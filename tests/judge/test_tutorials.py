@@ -217,8 +217,8 @@ EXPECTED = {
     "afterwards": Told(
         "mha", AFTERWARDS, ("mask-after-softmax", "assert-for-arguments"), ("torch.softmax(scores, dim=-1)",)
     ),
-    "minimal_gpt": Told("mha", MINIMAL_GPT, ("assert-for-arguments",), ("mask == 0", "assert")),
-    "dive_additive": Told("additive-attention", DIVE_ADDITIVE, (), ("return torch.bmm",)),
+    "minimal_gpt": Told("mha", MINIMAL_GPT, ("mask-over-heads", "assert-for-arguments"), ("mask == 0", "assert")),
+    "dive_additive": Told("additive-attention", DIVE_ADDITIVE, ("only-output",), ("return torch.bmm",)),
     "hides_where_true": Told("sdpa", HIDES_WHERE_TRUE, ("mask-inverted",), ("mask * -1e9",)),
 }
 

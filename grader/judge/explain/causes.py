@@ -13,7 +13,7 @@ from grader.catalog import FAMILIES
 from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.explain.diagnose import Diagnosis
 from grader.judge.explain.locate.find import chosen, locate
-from grader.judge.explain.locate.words import Located, listed
+from grader.judge.explain.locate.words import FEW, Located, listed
 from grader.judge.explain.picture import picture
 from grader.judge.explain.report import line_of
 from grader.judge.runs.outcome import CaseOutcome
@@ -22,6 +22,10 @@ from grader.text import clean
 
 MOST_LOOKED_AT: Final = 5
 """So many failing cases are run once more with their steps recorded."""
+MOST_FOR_ONE: Final = 3
+"""So many of them for one place, where the first ones tell a wide one: each is right for its own case."""
+CHEAP: Final = 150
+"""Where one has taken more steps than so many, others like it are not looked at for a narrower place."""
 MOST_LINES_OF_A_NAME: Final = 6
 """More lines than so many tell nothing beside a name."""
 FEW_NUMBERS: Final = 48
@@ -74,13 +78,13 @@ class Cause:
 
 
 def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> list[Cause]:
-    """Return why cases fail, the most telling first."""
+    """Return why cases fail, the most telling first: what is out of bounds, mistakes by their names, places."""
     failing = [case for case in outcomes if case.failure is not None]
     passing = [case for case in outcomes if case.outcome == "passed" and case.family in DERIVED_FROM]
     search = _Search(failing, passing, source)
     found = [cause for diagnosis in told_of(named) if (cause := search.named(diagnosis)) is not None]
     every = [*_joined([*found, *search.located()]), *search.seen()]
-    return sorted(every, key=lambda cause: not cause.evidence.is_out_of_bounds)  # what is out of bounds comes first
+    return sorted(every, key=lambda cause: (not cause.evidence.is_out_of_bounds, cause.mistake is None))
 
 
 def _joined(found: list[Cause]) -> list[Cause]:
@@ -161,15 +165,23 @@ class _Search:
 
     def _look(self, cases: list[CaseOutcome]) -> Located | None:
         """Find out where one of these cases goes wrong, as long as there are looks left."""
-        case = chosen(cases)
-        if case is None:
-            return None
-        if case not in self._known:
-            if self._looks <= 0:
-                return None
-            self._looks -= 1
-            self._known[case] = locate(case, self._source, self._passing)
-        return self._known[case]
+        place, left = None, cases
+        for _again in range(MOST_FOR_ONE):
+            case = chosen(left)
+            if case is None or (case not in self._known and self._looks <= 0):
+                break
+            if case not in self._known:
+                self._looks -= 1
+                self._known[case] = locate(case, self._source, self._passing)
+            other = self._known[case]
+            if place is None or (other is not None and len(other.lines) < len(place.lines)):
+                place = other
+            if place is None or other is None or len(place.lines) <= FEW or other.looked_through > CHEAP:
+                break
+            alike = case.family, case.variant.dtype  # where numbers are rounded otherwise, other steps look right
+            left = [one for one in left if (one.family, one.variant.dtype) == alike]
+            left = [one for one in left if one.case.stream != case.case.stream]
+        return place
 
     def _take(self, cases: Iterable[CaseOutcome]) -> tuple[CaseOutcome, ...]:
         taken = tuple(cases)

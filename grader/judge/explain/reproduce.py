@@ -207,7 +207,7 @@ class Response:
         if reply["kind"] == "error":
             return _complaint(reply) == _complaint(theirs)
         if reply["kind"] == "built":
-            return bool(reply["parameters"] == theirs.get("parameters"))
+            return sorted(reply["parameters"], key=str) == sorted(theirs.get("parameters", ()), key=str)
         if reply["kind"] != "value":
             return True
         if self._grads is None:

@@ -9,10 +9,13 @@ import torch
 
 from grader.judge.explain.locate.match import near, plain
 from grader.judge.explain.locate.traces import NUMBERS, Step, Trace
-from grader.judge.explain.locate.uses import identical
+from grader.judge.explain.locate.uses import KINDS, identical
 
 COPIES = frozenset(("clone", "_to_copy", "contiguous", "detach", "alias", "lift_fresh"))
 """Operations whose result is what went in."""
+
+SURE = COPIES | {*KINDS["mm"], "t", "transpose"}
+"""Operations that make the same of the same."""
 
 Same = tuple[str, tuple[int, ...]]
 """An operation, and what its inputs are known as."""
@@ -25,27 +28,31 @@ def alike(answer: Trace, reference: Trace, slack: float) -> dict[int, int]:
     given: dict[tuple[int, ...], list[int]] = {}
     looks = _Looks(slack)
     for number, step in enumerate(reference.steps):
-        if not step.is_source and step.operation not in COPIES:
+        if not step.is_source and not _is_copy(step):
             by_making.setdefault(_making(reference, number, known), []).append(number)
         elif step.is_source and known[number] == number:
             given.setdefault(step.shape, []).append(number)
     found: dict[int, int] = {}
+    seen = set[int]()
     for number, step in enumerate(answer.steps):
         if step.is_source:
             candidates = given.get(tuple(step.shape), [])
-        elif step.operation in COPIES and len(step.reads) == 1:
+        elif _is_copy(step):
             candidates = [found[step.reads[0]]] if step.reads[0] in found else []
         elif all(read in found for read in step.reads):
             making = step.operation, tuple(sorted(known[found[read]] for read in step.reads))
             candidates = by_making.get(making, [])
         else:
             continue
-        if not step.reads and step.value is None and step.shape:  # made of numbers that nobody has seen
+        fitting = (n for n in candidates if tuple(step.shape) == tuple(reference.steps[n].shape))
+        same = next((n for n in fitting if looks.same(step.value, reference.steps[n].value)), None)
+        if same is None:
             continue
-        same = next((n for n in candidates if looks.same(step.value, reference.steps[n].value)), None)
-        if same is not None and tuple(step.shape) == tuple(reference.steps[same].shape):
-            found[number] = same
-    return {number: other for number, other in found.items() if not answer.steps[number].is_source}
+        found[number] = same
+        known_both = step.value is not None and reference.steps[same].value is not None
+        if known_both or (step.operation in SURE and seen.issuperset(step.reads)):
+            seen.add(number)  # what nobody has seen may have been made with other numbers of Python's
+    return {number: other for number, other in found.items() if number in seen and not answer.steps[number].is_source}
 
 
 def _known(reference: Trace) -> list[int]:
@@ -56,11 +63,16 @@ def _known(reference: Trace) -> list[int]:
             others = (n for n in range(number) if not reference.steps[n].reads)
             same = (n for n in others if _made_the_same(step, reference.steps[n]))
             known.append(next(same, number))
-        elif step.operation in COPIES and len(step.reads) == 1:
+        elif _is_copy(step):
             known.append(known[step.reads[0]])
         else:
             known.append(number)
     return known
+
+
+def _is_copy(step: Step) -> bool:
+    """Whether its result is what went in; what is made of Python's numbers hangs on whatever they were taken from."""
+    return step.operation in COPIES and len(step.reads) == 1
 
 
 def _made_the_same(one: Step, two: Step) -> bool:

@@ -21,8 +21,22 @@ OF_WEIGHTS: Final = ("Linear", "Parameter", "Embedding")
 class Around:
     """The statements around those of an answer that go wrong, in one call."""
 
-    def __init__(self, answer: Trace, statements: Statements, reference: Trace | None, model: str) -> None:
-        """``model``: the text of the reference."""
+    def __init__(
+        self,
+        answer: Trace,
+        statements: Statements,
+        reference: Trace | None,
+        model: str,
+        right: Iterable[int] = (),
+        *,
+        is_new: bool = False,
+    ) -> None:
+        """``model``: the text of the reference; ``right``: steps of the answer that are.
+
+        ``is_new``: whether the weights are those that a module begins with.
+        """
+        self._is_new = is_new
+        self._right = frozenset(right)
         self._trace, self._statements = answer, statements
         self._flow = flow_of(statements.source)
         self._known = flow_of(model).texts()
@@ -64,12 +78,22 @@ class Around:
             elif self._is_choice(bound, name):
                 self._note([self._trace.passed[bound].line])
                 self._heads(self._flow.at(self._trace.passed[bound].line))
+                yield from self._made_of(bound)
         self._heads(statement)
         for name in sorted(statement.attributes):
             for line, text in self._statements.given(name, one.line):
-                if not _makes_weights(text):
+                if self._is_new or not _makes_weights(text):
                     self._note([line, *self._statements.called(text)])
                     self._default(line, text.rpartition(" = ")[2])
+
+    def _made_of(self, bound: int) -> Iterator[int]:
+        """Note what a number of Python's was taken from, back to what is right, and yield the statements."""
+        for end in [number for number, step in enumerate(self._trace.steps) if step.at == bound]:
+            for number in sorted(self._trace.behind(end, self._right)[0]):
+                step = self._trace.steps[number]
+                if step.line:
+                    self._note([step.line])
+                    yield step.at
 
     def _default(self, line: int, name: str) -> None:
         """Note where the function of a line begins, if it gives one of its arguments a default of its own."""
@@ -97,7 +121,7 @@ class Around:
         if text.startswith("#") and text[1:].isdigit():
             made = self._trace.steps[int(text[1:])].at if int(text[1:]) < len(self._trace.steps) else bound
             return made < bound and self._is_bare(bound)
-        if "#" in text or UNKNOWN in text:
+        if "#" in text or UNKNOWN in text or not text.strip("[]{}"):  # what begins empty is filled elsewhere
             return False
         return (name, text) not in self._theirs
 

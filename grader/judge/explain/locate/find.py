@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final
 
 import torch
@@ -40,6 +41,7 @@ FEW_DIGITS: Final = 2
 MOST_PASSING: Final = 60
 LONGEST_TOLD: Final = 120
 """So many passing cases are looked through for one that tells much, in so many characters at most."""
+FAINT: Final = 1e-5
 EXACT: Final = 64
 """So many units in the last place are numbers apart that are said to be equal in every digit."""
 
@@ -60,7 +62,11 @@ def locate(case: CaseOutcome, source: str, passing: Sequence[CaseOutcome] = ()) 
     group, statements = case.failure.group, statements_of(source)
     if group == "error" and not case.failure.line:
         return kinds.called(case, exchange, statements)
+    if group == "error" and ((found := kinds.mixed(case, exchange, statements)) or case.variant.device != "cpu"):
+        return found
     if group in OF_NUMBERS:
+        if _is_faint(case, exchange) and (found := kinds.precision(case, exchange, statements)) is not None:
+            return found
         found = _by_numbers(case, exchange, statements, passing) or kinds.precision(case, exchange, statements)
         return found or kinds.attribute(case, exchange, statements)
     if group == "fact":
@@ -95,7 +101,8 @@ def _by_numbers(
     by_names = _of_statements(check, exchange, traces, statements, passing)
     if by_names is None and answer.raised and (region := alignment.raised(case.failure.line)) is not None:
         return _with_around(case, traces, region, statements)
-    return told(case, by_names, statements)
+    found = told(case, by_names, statements)
+    return replace(found, looked_through=len(answer.passed)) if found is not None else None
 
 
 def _of_results(alignment: Alignment, wrong: Sequence[WrongResult]) -> Region | None:
@@ -107,9 +114,21 @@ def _of_results(alignment: Alignment, wrong: Sequence[WrongResult]) -> Region | 
 def _with_around(case: CaseOutcome, traces: Traces, region: Region, statements: Statements) -> Located | None:
     """Say what a region tells, with what else may be to blame around it."""
     assert case.check is not None
-    _alignment, reference, answer = traces
-    around = Around(answer, statements, reference, case.check.grading.reference_text)
-    return told(case, region, statements, around.lines(region.steps))
+    alignment, reference, answer = traces
+    is_new = not any(e.trees.get("state") for e in case.check.exchanges if e.header["op"] == "build")
+    around = Around(answer, statements, reference, case.check.grading.reference_text, alignment.anchors, is_new=is_new)
+    if region.raised:  # by a statement of its own: it is the condition that is to blame, or what it asks about
+        heads = flow_of(statements.source).at(region.lines[0])
+        if heads.text.startswith("Raise("):
+            region = replace(region, lines=(*heads.heads[-1:], *region.lines))
+    lines = around.lines(region.steps)
+    if (
+        len({one.frame for one in answer.passed if one.caller < 0}) > 1
+    ):  # the first may have left something in what came
+        ran = {one.line for one in answer.passed}
+        lines = (*lines, *(line for line in statements.fills() if line in ran))
+    found = told(case, region, statements, lines)
+    return replace(found, looked_through=len(answer.steps)) if found is not None else None
 
 
 def _before(check: Check, exchange: Exchange) -> tuple[Exchange, Trace] | None:
@@ -138,6 +157,15 @@ def _error(mine: torch.Tensor, theirs: torch.Tensor) -> float:
         return 0.0
     largest = float(theirs.double().nan_to_num(posinf=0.0, neginf=0.0).abs().max())
     return float((mine.double() - theirs.double()).abs().nan_to_num().max()) / max(largest, 1e-30)
+
+
+def _is_faint(case: CaseOutcome, exchange: Exchange) -> bool:
+    """Whether numbers of float64 are wrong by so little that a shorter dtype has been in between."""
+    if case.variant.dtype != torch.float64 or exchange.want is None:
+        return False
+    wrong = [leaf for leaf in wrong_results(exchange.value, exchange.want, exchange) if leaf[0] is not None]
+    errors = [_error(mine, theirs) for mine, theirs, _name in wrong if mine is not None and mine.shape == theirs.shape]
+    return 0.0 < max(errors, default=0.0) < FAINT
 
 
 def _by_fact(
@@ -253,7 +281,7 @@ def wrong_call(case: CaseOutcome) -> Exchange | None:
         return last if last.header["op"] == "build" or failure.kind == "no-error" else None
     if failure.kind == "error" and not failure.line:
         return last
-    elsewhere = case.variant.device != "cpu" and failure.kind != "device"
+    elsewhere = case.variant.device != "cpu" and failure.kind not in ("device", "error")
     if last.header["op"] != "call" or check.expected_an_error or elsewhere:
         return None
     if failure.kind == "error":

@@ -41,6 +41,8 @@ class Statement:
     """Of a head: the names that are bound below it."""
     targets: frozenset[str] = frozenset()
     """Of a loop: the names that it binds itself."""
+    ends: tuple[int, ...] = ()
+    """Of a loop: the lines of the conditions in it on which it may end."""
     text: str = ""
     """What it says, whatever its layout; of a head what it asks."""
     asks_for_none: bool = False
@@ -126,6 +128,7 @@ def _statement(
         is_guard=isinstance(node, ast.If) and not in_loop and _heads_that_leave(node) != (),
         inside=_stored([inner for body in _bodies(node) for inner in body]),
         targets=_stored([node.target]) if isinstance(node, ast.For) else frozenset(),
+        ends=tuple(at for at in _heads_that_leave(node) if at != node.lineno) if isinstance(node, LOOPS) else (),
         text=" ".join(map(ast.dump, parts)),
         asks_for_none=isinstance(node, ast.If) and _is_about_none(node.test),
     )

@@ -11,6 +11,7 @@ import torch
 
 from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate.around import Around
+from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.region import Alignment
 from grader.judge.explain.locate.statements import Statements
 from grader.judge.explain.locate.traces import Step, Trace, of_answer, of_reference
@@ -48,7 +49,8 @@ def dtype(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loca
         if leaf.dtype == expected:
             continue
         end = Alignment.made(trace, leaf)
-        lines = _lines(_entries(trace, end, name), statements) if end is not None else ()
+        met = _entries(trace, end, name, dtype_name(expected)) if end is not None else []
+        lines = _lines(met, statements)
         if not lines:  # what was handed in is handed back
             return structure(case, exchange, statements)
         sentence = _("From {where} on it is {dtype}, not {expected}.")
@@ -71,6 +73,80 @@ def device(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loc
     return _told(case, lines, _("It comes to the CPU in {where}."))
 
 
+def mixed(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
+    """Find the lines that made what is on the CPU, or of another dtype than the inputs, where that does not go."""
+    assert case.check is not None
+    assert case.failure is not None
+    on_device, name = case.variant.device != "cpu", dtype_name(case.check.variant.dtype)
+    if not on_device and not any(word in case.failure.message for word in ("dtype", "scalar type")):
+        return None
+    trace = of_answer(case.check, exchange)
+    here = statements.of(case.failure.line)
+    if trace is None or not trace.raised:
+        return None
+    every = trace.steps
+    ends = _read_at(trace, here, statements)
+    made = {number for end in ends for number in trace.behind(end, ())[0]} if on_device else set(ends)
+    other = [n for n in made if (every[n].device == "cpu" if on_device else _is_other(every[n].dtype, name))]
+    there = sorted(n for n in other if every[n].shape)
+    first = [n for n in there if not any(before in there for before in every[n].reads)]
+    given = {n for n in first if every[n].is_source}
+    model = case.check.grading.reference_text
+    readers = [every[n].line for n in there if given.intersection(every[n].reads)]
+    lines = _makers(readers or [here] * bool(given), statements, model)  # what else is there was made after them
+    if not lines and not on_device:
+        met = [step for end in there for step in _entries(trace, end, every[end].dtype, name)]
+        lines = _lines(met, statements)
+    elif not lines:
+        around = Around(trace, statements, None, model).lines(first)
+        lines = tuple(dict.fromkeys((*_lines((every[n] for n in first), statements), *around)))
+        lines = (*lines, *(line for line in _brought(trace, here, made, statements) if line not in lines))
+    sentence = (
+        _("It is on the CPU in {where}; in line {line} it meets what is on the device of the inputs.")
+        if on_device
+        else _("It is not {dtype} in {where}; in line {line} it meets what is.")
+    )
+    return _told(case, lines, sentence, line=str(here), dtype=name)
+
+
+def _brought(trace: Trace, here: int, made: set[int], statements: Statements) -> list[int]:
+    """Return the lines at which a function that fails in a line got such tensors from another one of the file."""
+    frame = next((one.frame for one in reversed(trace.passed) if statements.of(one.line) == here), 0)
+    own = [one for one in trace.passed if one.frame == frame and one.line]
+    steps = {f"#{n}": trace.steps[n].at for n in made if trace.steps[n].device == "cpu" and trace.steps[n].shape}
+    return [
+        statements.of(one.line)
+        for one in own
+        for text in one.made.values()
+        if text in steps and 0 <= steps[text] < len(trace.passed) and trace.passed[steps[text]].frame != frame
+    ]
+
+
+def _read_at(trace: Trace, here: int, statements: Statements) -> list[int]:
+    """Return what a statement had at hand when it failed: what it had made, and what its names stood for."""
+    at = max((n for n, one in enumerate(trace.passed) if statements.of(one.line) == here), default=-1)
+    if at < 0:
+        return []
+    read = {number for step in trace.steps for number in step.reads}
+    frame = trace.passed[at].frame
+    bound = {name: text for one in trace.passed[:at] if one.frame == frame for name, text in one.made.items()}
+    told = [bound.get(name, "")[1:] for name in flow_of(statements.source).at(here).reads]
+    named = [int(text) for text in told if text.isdigit() and int(text) < len(trace.steps)]
+    return [n for n, step in enumerate(trace.steps) if step.at == at and n not in read] + named
+
+
+def _makers(readers: Iterable[int], statements: Statements, model: str) -> tuple[int, ...]:
+    """Return the lines at which attributes that some lines read are made, other than those of the reference."""
+    flow, known = flow_of(statements.source), flow_of(model).texts()
+    names = {(name, line) for line in readers for name in flow.at(line).attributes}
+    made = [at for name, line in sorted(names) for at, _text in statements.given(name, line)]
+    return tuple(dict.fromkeys(at for at in made if flow.at(at).text not in known))
+
+
+def _is_other(dtype: str, expected: str) -> bool:
+    return dtype in WIDTH and dtype != expected
+
+
 def precision(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
     """Find the lines at which numbers go through a shorter dtype than they have, where the reference's do not."""
     assert case.check is not None
@@ -82,7 +158,7 @@ def precision(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
         return None
     short = _narrow([trace.steps[number] for number in _behind_results(trace, exchange)], mine)
     short = short or _narrow(trace.steps, mine)  # on the way through a number of Python's
-    lines = _lines(short, statements)
+    lines = _lines([one for one in short if not any(trace.steps[n] in short for n in one.reads)], statements)
     names = {step.dtype for step in short}
     if len(names) != 1:
         return None
@@ -96,7 +172,9 @@ def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> L
     if trace is None:
         return None
     writes = [step for step in trace.steps if step.line and step.writes >= 0 and _is_given(trace, step.writes)]
-    return _told(case, _lines(writes, statements), _("What was handed in is written into: {where}."))
+    filled = [] if writes else [line for line in statements.fills() if any(one.line == line for one in trace.passed)]
+    lines = _lines(writes, statements) or tuple(filled)
+    return _told(case, lines, _("What was handed in is written into: {where}."))
 
 
 def structure(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -204,8 +282,12 @@ def attribute(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
     """Find the line that makes an attribute which was read and is not as it should be."""
     owner, name = _asked_for(case, exchange)
     asked = [name, *(str(arg) for arg in exchange.trees["args"] if type(arg) is str)]  # get_buffer("scale")
-    line = next((line for one in asked if (line := statements.attribute(owner, one))), 0)
-    return _told(case, (line,) if line else (), _("It is made in {where}."))
+    name, line = next(((one, line) for one in asked if (line := statements.attribute(owner, one))), ("", 0))
+    assert case.check is not None
+    theirs, mine = flow_of(case.check.grading.reference_text).texts(), flow_of(statements.source)
+    others = [at for at, _text in statements.given(name, line) if mine.at(at).text not in theirs] if line else []
+    lines = tuple(others) if 0 < len(others) <= FEW else (line,) if line else ()
+    return _told(case, lines, _("It is made in {where}."))
 
 
 def _asked_for(case: CaseOutcome, exchange: Exchange) -> tuple[str, str]:
@@ -235,9 +317,13 @@ def _behind_results(trace: Trace, exchange: Exchange) -> list[int]:
     return sorted({number for end in ends for number in trace.behind(end, ())[0]})
 
 
-def _entries(trace: Trace, end: int, dtype: str) -> list[Step]:
-    """Return the steps through which a dtype comes in, of those with it that lead to a result one after the other."""
+def _entries(trace: Trace, end: int, dtype: str, expected: str) -> list[Step]:
+    """Return the steps through which a dtype comes in, of those with it that lead to a result one after the other.
+
+    Behind them stand those at which it meets the dtype that is ``expected``, and stays.
+    """
     found: list[Step] = []
+    mixing: list[Step] = []
     left, seen = [end], set[int]()
     while left:
         number = left.pop()
@@ -249,8 +335,10 @@ def _entries(trace: Trace, end: int, dtype: str) -> list[Step]:
         sources = [read for read in before if trace.steps[read].is_source]
         if sources or not before:
             found.append(step)
+        elif any(trace.steps[read].dtype == expected and trace.steps[read].shape for read in step.reads):
+            mixing.append(step)
         left.extend(read for read in before if not trace.steps[read].is_source)
-    return found
+    return found + mixing
 
 
 def _narrow(steps: Iterable[Step], dtype: str) -> list[Step]:

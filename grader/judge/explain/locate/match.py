@@ -19,6 +19,8 @@ HIDDEN: Final = -9e3
 LEAST_NUMBERS: Final = 6
 """With fewer different numbers much is equal by chance."""
 RELATIVE: Final = {"float32": 5e-5, "float64": 1e-6, "bfloat16": 4e-2, "float16": 8e-3}
+CUTS: Final = frozenset(("chunk", "split", "split_with_sizes", "unbind"))
+"""Operations that make parts, and leave none away."""
 MOST_AXES: Final = 5
 MOST_PLACES: Final = 64
 MOST_COMPARED: Final = 20_000_000
@@ -53,7 +55,10 @@ class Matcher:
             return self._exact(value, step.operation if _counts_up(value) else "")
         if not many(value):
             return None
-        return self._arranged(step, value, slack) or (None if step.moves else self._less(value, slack))
+        if step.moves and step.operation not in CUTS:  # who picks a part may pick another one
+            return self._arranged(step, value, slack)
+        found = self._arranged(step, value, slack) or self._less(value, slack)
+        return None if step.moves and found is not None and found[0] == "shuffled" else found
 
     def alike(self, numbers: set[int]) -> set[int]:
         """Return the steps that have the same numbers as one of these, in whatever order, and these."""

@@ -21,6 +21,7 @@ from grader.transport.wire import dtype_name
 
 ROUNDINGS: Final = 4.0
 OF_AN_ORDER: Final = 1e-3
+CHOOSES: Final = frozenset(("argmax", "argmin", "argsort", "max", "min", "multinomial", "sort", "topk"))
 WORSE: Final = 8.0
 """What leads so many times as far away as a few roundings do is wrong."""
 
@@ -68,8 +69,9 @@ class Alignment:
         self._alike = {number: match for number, match in found.items() if match is not None}
         self.anchors = {number: match for number, match in self._alike.items() if match[0] != "shuffled"}
         same = alike(answer, reference, slack)
-        for number in [number for number in self.anchors if number not in same and does_nothing(answer, number)]:
-            del self.anchors[number]  # it may have had something to do
+        for number in [number for number in self.anchors if number not in same]:
+            if does_nothing(answer, number) or _is_chance(answer.steps[number]):
+                del self.anchors[number]  # it may have had something to do
         for number, other in same.items():
             if answer.steps[number].value is not None and number not in self.anchors:
                 self.anchors[number] = self._alike[number] = "arranged", other
@@ -124,7 +126,7 @@ class Alignment:
 
     def _around(self, end: int, goal: int | None) -> Region | None:
         steps, met = self._answer.behind(end, self.anchors)
-        while goal is not None and (faint := [number for number in met if self._is_faintly_wrong(number, goal)]):
+        while goal is not None and (faint := [number for number in met if self._is_faintly_wrong(number, end, goal)]):
             for number in faint:
                 del self.anchors[number]
             steps, met = self._answer.behind(end, self.anchors)
@@ -207,7 +209,7 @@ class Alignment:
             self._used = used(self._reference)
         return not self._used & self._all_alike({self.anchors[number][1]})
 
-    def _is_faintly_wrong(self, number: int, goal: int) -> bool:
+    def _is_faintly_wrong(self, number: int, end: int, goal: int) -> bool:
         """Whether a step that looks right leads the reference to something else: what is off there matters later."""
         kind, other = self.anchors[number]
         mine, theirs, playback = self._answer.steps[number], self._reference.steps[other], self._reference.playback
@@ -225,9 +227,11 @@ class Alignment:
         if mine.shape != theirs.shape or mine.dtype not in RELATIVE or theirs.dtype != dtype_name(NUMBERS):
             return False
         came = playback.again(goal, other, mine.value.to(NUMBERS))
-        if came is None or came.shape != want.shape or near(plain(came), plain(want), 4 * self._slack):
+        if came is None or came.shape != want.shape or near(plain(came), plain(want), 2 * self._slack):
             return False
-        rounded = playback.again(goal, other, _rounded(theirs.value, mine.value.dtype))  # what is right is rounded, too
+        result = self._answer.steps[end].value
+        wide = mine.value.dtype if result is None else torch.promote_types(mine.value.dtype, result.dtype)
+        rounded = playback.again(goal, other, _rounded(theirs.value, wide))  # what is right is rounded, too
         if rounded is None:
             return False
         off, usual = (float((plain(one) - plain(want)).abs().max()) for one in (came, rounded))
@@ -332,6 +336,13 @@ class Alignment:
             return steps[number].name
         alike = self._matcher.alike({number})
         return next((steps[other].name for other in sorted(alike) if steps[other].name), "")
+
+
+def _is_chance(step: Step) -> bool:
+    """Whether a step chooses among places: a few of them are chosen alike whatever led there."""
+    return (
+        step.operation in CHOOSES and step.value is not None and not step.dtype.startswith("f") and not many(step.value)
+    )
 
 
 def _rounded(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

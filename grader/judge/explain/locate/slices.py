@@ -158,7 +158,8 @@ class Slices:
         if raised and first is None:
             return None
         if first is not None:
-            before, right = self._behind(first[0], left=first in self._beyond)
+            goes_on = first in self._beyond or self._statement(first[0]).is_head  # it may be what should have ended it
+            before, right = self._behind(first[0], left=goes_on)
             numbers = {number for number, _name in before} | {first[0]}
         elif any(value[1] not in ("", RESULT) and not self._is_right(value) for value in made):
             numbers = {number for number, _name in made} | {end}
@@ -219,7 +220,7 @@ class Slices:
         index = self._index
         for child in self._children.get(number, ()):
             yield child, RESULT
-        for line in (*statement.heads, *(statement.left if left else ())):
+        for line in (*statement.heads, *((*statement.left, *statement.ends) if left else ())):
             for at in _last(index.heads.get((one.frame, line)), number):
                 yield from [(at, name) for name in mine[at].made if name != RESULT] or [(at, "")]
         for name in statement.reads:
@@ -254,6 +255,9 @@ class Slices:
     def _leaves(self, value: Value) -> bool:
         """Whether it was right time after time, and is not from here on."""
         before = self._mine.before.get(value)
+        text = self._mine.texts.get(value, UNKNOWN)
+        if UNKNOWN in text or (self._statement(value[0]).is_head and text.isdigit()):
+            return False  # nobody saw what it is; a loop counts, as any other does from the same number
         return bool(value[1]) and before is not None and self._is_right(before) and not self._is_right(value)
 
     def _name(self, value: Value) -> str:

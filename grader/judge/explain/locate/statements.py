@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 from functools import lru_cache
+from typing import Final
+
+FILLS: Final = frozenset(("append", "clear", "extend", "insert", "pop", "remove", "reverse", "sort", "update"))
 
 
 class Statements:
@@ -48,10 +51,20 @@ class Statements:
         return next((node for node in every if isinstance(node, ast.FunctionDef) and node.lineno == line), None)
 
     def guards(self, line: int) -> list[int]:
-        """Return the conditions on which the function that begins at a line raises, as their lines."""
-        made = self._made(line)
-        heads = (node for node in ast.walk(made) if isinstance(node, ast.If)) if made is not None else ()
-        return [node.lineno for node in heads if any(isinstance(inner, ast.Raise) for inner in node.body)]
+        """Return the conditions on which the function that begins at a line raises, or one that it calls, as lines."""
+        found: list[int] = []
+        left, seen = [self._made(line)], list[ast.FunctionDef]()
+        every = {n.name: n for n in ast.walk(self._tree or ast.Module([], [])) if isinstance(n, ast.FunctionDef)}
+        while left:
+            made = left.pop(0)
+            if made is None or made in seen:
+                continue
+            seen.append(made)
+            heads = (node for node in ast.walk(made) if isinstance(node, ast.If))
+            found += [node.lineno for node in heads if any(isinstance(inner, ast.Raise) for inner in node.body)]
+            calls = (node.func for node in ast.walk(made) if isinstance(node, ast.Call))
+            left += [every.get(ast.unparse(function).removeprefix("self.")) for function in calls]
+        return found
 
     def defaults(self, line: int = 0) -> dict[str, tuple[int, str]]:
         """Return the defaults of the function that a line is in, of all functions unasked: where, and what each is."""
@@ -84,6 +97,17 @@ class Statements:
                         if any(n.attr == name for n in named):
                             return inner.lineno
         return 0
+
+    def fills(self) -> list[int]:
+        """Return the lines at which functions put something into a list or a mapping that they were called with."""
+        found: list[int] = []
+        for function in ast.walk(self._tree) if self._tree is not None else ():
+            if isinstance(function, ast.FunctionDef):
+                names = {arg.arg for arg in ast.walk(function.args) if isinstance(arg, ast.arg)} - {"self"}
+                found += [
+                    node.lineno for node in ast.walk(function) if isinstance(node, ast.stmt) and _fills(node, names)
+                ]
+        return found
 
     def everywhere(self, name: str) -> list[int]:
         """Return the lines at which the file itself gives a name a value."""
@@ -123,6 +147,15 @@ def _defaults(node: ast.FunctionDef) -> list[tuple[str, ast.expr]]:
     given = zip(args[len(args) - len(node.args.defaults) :], node.args.defaults, strict=True)
     named = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
     return [(arg.arg, value) for arg, value in (*given, *named) if value is not None]
+
+
+def _fills(node: ast.stmt, names: set[str]) -> bool:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+    texts = [ast.unparse(one.value) for one in targets if isinstance(one, ast.Subscript)]
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+        called = node.value.func
+        texts += [ast.unparse(called.value)] if called.attr in FILLS else []
+    return not names.isdisjoint(texts)
 
 
 def _gives(node: ast.stmt, attribute: str) -> bool:

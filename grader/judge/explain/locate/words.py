@@ -29,6 +29,9 @@ class Located:
     is_measured: bool = False
     """Whether the sentence says a number that this case alone has."""
 
+    looked_through: int = 0
+    """How many steps were compared for that."""
+
     @property
     def line(self) -> int:
         """The line to look at first."""
