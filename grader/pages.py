@@ -1,9 +1,18 @@
-"""What stands in a kata's pages of Markdown: the rungs of its hints, the questions of its talk page."""
+"""What stands in a kata's pages of Markdown: the rungs of its hints, the questions of its talk page.
+
+And the one thing that Markdown does to Chinese which its readers must not see.
+"""
+
+# ruff: noqa: RUF001 - Chinese punctuation is meant
 
 import re
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 _QUESTION = re.compile(r"^\*\*(?P<text>.+?)\*\*(?: <!-- (?P<id>[a-z0-9-]+) -->)?$", re.MULTILINE)
+
+_CHINESE: Final = r"[\u4e00-\u9fff\u201c\u201d]"
+_INNER_BREAK: Final = re.compile(rf"(?<={_CHINESE})\n(?={_CHINESE})|(?<=[，。；：、！？）（])\n(?![\n|#>-])")
+"""Between two characters, and behind punctuation, which is as wide as a space is needed there."""
 
 
 class Question(NamedTuple):
@@ -36,3 +45,9 @@ def questions(text: str) -> list[Question]:
         Question(one["id"] or "", " ".join(one["text"].split()), text[one.end() : end].strip())
         for one, end in zip(found, ends, strict=True)
     ]
+
+
+def joined(text: str) -> str:
+    """Return Markdown without the line breaks inside its paragraphs that would become spaces between Chinese words."""
+    parts = re.split(r"(^```.*?^```$|^#[^\n]*\n)", text, flags=re.MULTILINE | re.DOTALL)
+    return "".join(part if part.startswith(("```", "#")) else _INNER_BREAK.sub("", part) for part in parts)

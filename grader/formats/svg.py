@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from html import escape
 from typing import Any, Final
-from xml.sax.saxutils import escape
 
 from grader.text import cells, clean
 
@@ -77,7 +77,7 @@ def svg(drawn: list[Drawn], title: str, *, styled: bool = True) -> str:
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {y}" {size} role="img">'
     back = f'<rect class="back" {size}/>'
     style = [STYLE] if styled else []
-    return "\n".join([head, f"<title>{escape(title)}</title>", *style, back, *parts, "</svg>\n"])
+    return "\n".join([head, f"<title>{escape(title, quote=False)}</title>", *style, back, *parts, "</svg>\n"])
 
 
 def _svg_curve(drawn: Drawn, y: int) -> list[str]:
@@ -110,7 +110,7 @@ def _svg_map(drawn: Drawn, numbers: Numbers, y: int) -> Iterator[str]:
         for column, one in enumerate(line):
             left = MARGIN + SIDE * column
             dark = share(one, low, high)
-            exact = escape(one) if isinstance(one, str) else f"{one:.4g}"
+            exact = escape(one, quote=False) if isinstance(one, str) else f"{one:.4g}"
             yield (
                 f'<rect class="cell" x="{left}" y="{top}" width="{SIDE}" height="{SIDE}" '
                 f'fill-opacity="{dark:.2f}"><title>{exact}</title></rect>'
@@ -121,4 +121,4 @@ def _svg_map(drawn: Drawn, numbers: Numbers, y: int) -> Iterator[str]:
 
 
 def _said(x: int, y: int, text: str, anchor: str) -> str:
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{escape(clean(text))}</text>'
+    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{escape(clean(text), quote=False)}</text>'

@@ -8,7 +8,7 @@ from typing import Final
 
 from markdown_it import MarkdownIt
 
-from grader.show.markdown import joined
+from grader.pages import joined
 from grader.text import clean
 
 MOST_TEXT: Final = 200_000

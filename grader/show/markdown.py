@@ -1,10 +1,7 @@
 """Tasks, hints and rules as pages: Markdown whose lines break where Chinese breaks, too, and without backgrounds."""
 
-# ruff: noqa: RUF001 - Chinese punctuation is meant
-
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from rich import box
@@ -18,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
+from grader.pages import joined
 from grader.show.code import coloured
 from grader.text import breaks, cells, longest_piece
 
@@ -29,9 +27,6 @@ WIDEST: Final = 100
 WHOLE_CODE: Final = 24
 """Code inside a sentence, up to so many columns, stays on one line."""
 INDENT: Final = 2
-_CHINESE: Final = r"[\u4e00-\u9fff\u201c\u201d]"
-_INNER_BREAK: Final = re.compile(rf"(?<={_CHINESE})\n(?={_CHINESE})|(?<=[，。；：、！？）（])\n(?![\n|#>-])")
-"""Between two characters, and behind punctuation, which is as wide as a space is needed there."""
 STYLES: Final = Theme(
     {
         "markdown.code": Style(bold=True, meta={"code": True}),
@@ -52,12 +47,6 @@ def print_page(target: Console, text: str) -> None:
     """Show Markdown on a terminal."""
     with target.use_theme(STYLES):
         target.print(Page(joined(text.strip())), width=min(target.width, WIDEST))
-
-
-def joined(text: str) -> str:
-    """Return Markdown without the line breaks inside its paragraphs that would become spaces between Chinese words."""
-    parts = re.split(r"(^```.*?^```$|^#[^\n]*\n)", text, flags=re.MULTILINE | re.DOTALL)
-    return "".join(part if part.startswith(("```", "#")) else _INNER_BREAK.sub("", part) for part in parts)
 
 
 class Broken(Text):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib import import_module
 from typing import Any, Final
 
 from grader import catalog
@@ -52,6 +53,7 @@ Action = Callable[[Visit], Document]
 
 def ready(app: App) -> None:
     """Make what every page needs at first, while a browser is busy with the scripts."""
+    import_module("grader.web.answers")
     catalog.katas()
     standing(app)
     html("")
