@@ -78,8 +78,8 @@ class Paged:
         self._page.keyboard.press("Control+End")
         self._page.keyboard.insert_text(f"# {self._saves}\n")
         self._page.evaluate(
-            "() => { document.querySelector('.verdict h2').dataset.old = 'yes';"
-            " window.judged = window.painted('.verdict:not(.stale) h2.passed:not([data-old])'); }"
+            "() => { window.judged = window.painted('.verdict.stale')"
+            ".then(() => window.painted('.verdict:not(.stale) h2.passed')); }"
         )
 
     def close(self) -> None:

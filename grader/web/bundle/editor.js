@@ -8,7 +8,7 @@ import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { EditorState, Prec } from "@codemirror/state";
 import {
-  drawSelection, EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers,
+  EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers,
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 
@@ -22,6 +22,8 @@ export function makeEditor(parent, options) {
   const command = (action) => () => { action(); return true; };
   let separator = "\n";
 
+  // Cursor and selection are the browser's own: a drawn cursor blinks by an animation, for which the whole page is drawn
+  // sixty times a second, on processors that a grading wants.
   const extensions = () => [
     Prec.highest(keymap.of([
       { key: "Mod-Enter", run: command(options.onGrade) },
@@ -32,7 +34,7 @@ export function makeEditor(parent, options) {
     EditorState.lineSeparator.of(separator),
     EditorState.tabSize.of(4),
     EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false", autocapitalize: "off" }),
-    lineNumbers(), EditorView.lineWrapping, highlightActiveLine(), highlightActiveLineGutter(), drawSelection(), history(),
+    lineNumbers(), EditorView.lineWrapping, highlightActiveLine(), highlightActiveLineGutter(), history(),
     indentUnit.of("    "), indentOnInput(), bracketMatching(), closeBrackets(), search({ top: true }),
     highlightSelectionMatches(), lintGutter(), python(), syntaxHighlighting(classHighlighter),
     keymap.of([

@@ -280,7 +280,7 @@ export class Answer {
     this.verdict.hidden = !verdict;
     this.verdict.classList.toggle("stale", Boolean(verdict) && !verdict.fits);
     if (!verdict) { this.editor.mark([]); show(this.after); this.shown = { html: null, marks: "" }; return; }
-    if (this.shown.html !== verdict.html) this.draw(verdict, first);
+    if (this.shown.html !== verdict.html || this.shown.at !== verdict.at) this.draw(verdict, first);
     const marks = verdict.fits ? verdict.marks : [];
     if (this.shown.marks !== JSON.stringify(marks)) {
       this.editor.mark(marks);
@@ -297,7 +297,7 @@ export class Answer {
       if (line) where.replaceChildren(h("button", { class: "link where", onclick: () => this.editor.go(line) }, where.textContent));
     }
     const before = this.shown.html;
-    this.shown = { html: verdict.html, marks: "" };
+    this.shown = { html: verdict.html, at: verdict.at, marks: "" };
     if (before !== null || this.asked) this.page.say(this.verdict.querySelector("h2")?.textContent ?? "");
     if (verdict.kind === "passed" && !first) this.page.refresh(); // else the course knows it
   }
