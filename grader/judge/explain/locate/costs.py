@@ -48,4 +48,5 @@ def most_of_it(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
     if not way:
         return None
     lines = tuple(dict.fromkeys((way[-1], *way[-2:], way[0])))
-    return Located(case, lines, _("Most of the work that is too much is done in {where}.").format(where=listed(lines)))
+    sentence = _("Most of the work that is too much is done in {where}.").format(where=listed(lines))
+    return Located(case, lines, sentence, _("more work is done than is needed"))

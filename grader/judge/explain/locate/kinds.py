@@ -33,7 +33,8 @@ def gradient(case: CaseOutcome, exchange: Exchange, statements: Statements) -> L
         return None
     numbers = _behind_results(trace, exchange)
     lines = _lines((trace.steps[number] for number in numbers if trace.steps[number].cuts), statements)
-    return _told(case, lines, _("The graph ends in {where}: what goes in carries a gradient, what comes out does not."))
+    sentence = _("The graph ends in {where}: what goes in carries a gradient, what comes out does not.")
+    return _told(case, lines, sentence, title=_("a gradient is cut off"))
 
 
 def dtype(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -54,7 +55,8 @@ def dtype(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loca
         if not lines:  # what was handed in is handed back
             return structure(case, exchange, statements)
         sentence = _("From {where} on it is {dtype}, not {expected}.")
-        return _told(case, lines, sentence, dtype=name, expected=dtype_name(expected))
+        words = {"dtype": name, "expected": dtype_name(expected)}
+        return _told(case, lines, sentence, title=_("a result has the wrong dtype"), **words)
     return None
 
 
@@ -70,7 +72,12 @@ def device(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loc
     if lines:
         around = Around(trace, statements, None, case.check.grading.reference_text)
         lines = tuple(dict.fromkeys((*lines, *around.lines(first))))
-    return _told(case, lines, _("It comes to the CPU in {where}."))
+    return _told(
+        case,
+        lines,
+        _("It comes to the CPU in {where}."),
+        title=_("a tensor is on the CPU, whatever the caller's device"),
+    )
 
 
 def mixed(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -162,7 +169,8 @@ def precision(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
     names = {step.dtype for step in short}
     if len(names) != 1:
         return None
-    return _told(case, lines, _("Numbers of {dtype} go through {short}: {where}."), dtype=mine, short=names.pop())
+    sentence = _("Numbers of {dtype} go through {short}: {where}.")
+    return _told(case, lines, sentence, title=_("digits are lost"), dtype=mine, short=names.pop())
 
 
 def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -174,7 +182,8 @@ def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> L
     writes = [step for step in trace.steps if step.line and step.writes >= 0 and _is_given(trace, step.writes)]
     filled = [] if writes else [line for line in statements.fills() if any(one.line == line for one in trace.passed)]
     lines = _lines(writes, statements) or tuple(filled)
-    return _told(case, lines, _("What was handed in is written into: {where}."))
+    sentence = _("What was handed in is written into: {where}.")
+    return _told(case, lines, sentence, title=_("an argument is changed in place"))
 
 
 def structure(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -183,7 +192,8 @@ def structure(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
     trace = of_answer(case.check, exchange)
     if trace is None or not trace.returned:
         return None
-    return _told(case, (statements.of(trace.returned),), _("It is what {where} returns."))
+    lines = (statements.of(trace.returned),)
+    return _told(case, lines, _("It is what {where} returns."), title=_("the result has another form than in the task"))
 
 
 def parameters(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -193,17 +203,17 @@ def parameters(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
     state = {name: tuple(value.shape) for name, value in exchange.trees["state"].items()}
     wrong = [name for name, shape in state.items() if own.get(name, shape) != shape]
     wrong += [name for name in (*own, *state) if name not in state or name not in own]
-    found = None
+    found, title = None, _("the layers are not those of the task")
     for name in wrong:
         line = statements.attribute(entry, name.partition(".")[0])
         if line:
             began = statements.function(entry, "__init__") if statements.takes_default(entry, line) else 0
-            found = _told(case, (line, began) if began else (line,), _("It is made in {where}."))
+            found = _told(case, (line, began) if began else (line,), _("It is made in {where}."), title=title)
             break
     else:
         line = statements.function(entry, "__init__")
         sentence = _("The layers are made in `__init__`, which begins in {where}.")
-        found = _told(case, (line,) if line else (), sentence)
+        found = _told(case, (line,) if line else (), sentence, title=title)
     called, here = _other_names(own, state)
     if found is None or not called:
         return found
@@ -217,11 +227,11 @@ def unchecked(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
     """Find what asks whether the arguments are right, and lets them pass; or the function that should have raised."""
     owner, name = _asked_for(case, exchange)
     line = statements.function(owner, name)
-    guards = statements.guards(line)
+    guards, title = statements.guards(line), _("what should be refused is accepted")
     if guards and len(guards) <= FEW:
-        return _told(case, tuple(guards), _("What should be refused passes {where}."))
+        return _told(case, tuple(guards), _("What should be refused passes {where}."), title=title)
     sentence = _("`{name}`, which begins in {where}, accepts it.")
-    return _told(case, (line,) if line else (), sentence, name=name or owner)
+    return _told(case, (line,) if line else (), sentence, title=title, name=name or owner)
 
 
 def called(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -248,10 +258,15 @@ def _another_parameter(case: CaseOutcome, said: re.Match[str], line: int) -> Loc
 
 
 def _other_names(own: Iterable[str], state: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return the layers that are there under another spelling, as the contract has them and as the answer does."""
+    """Return the layers that are there under another name, as the contract has them and as the answer does.
+
+    Names differ in their spelling, or there is one layer too many and one too few.
+    """
     mine, theirs = ({name.partition(".")[0]: None for name in names} for names in (own, state))
     spare = {name.replace("_", "").lower(): name for name in mine if name not in theirs}
     missing = [name for name in theirs if name not in mine]
+    if len(missing) == len(spare) == 1:
+        return missing, list(spare.values())
     pairs = [(name, spare[key]) for name in missing if (key := name.replace("_", "").lower()) in spare]
     return (
         ([name for name, _mine in pairs], [mine for _name, mine in pairs]) if len(pairs) == len(missing) else ([], [])
@@ -287,7 +302,8 @@ def attribute(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
     theirs, mine = flow_of(case.check.grading.reference_text).texts(), flow_of(statements.source)
     others = [at for at, _text in statements.given(name, line) if mine.at(at).text not in theirs] if line else []
     lines = tuple(others) if 0 < len(others) <= FEW else (line,) if line else ()
-    return _told(case, lines, _("It is made in {where}."))
+    title = _("an attribute is not as in the task")
+    return _told(case, lines, _("It is made in {where}."), title=title)
 
 
 def _asked_for(case: CaseOutcome, exchange: Exchange) -> tuple[str, str]:
@@ -301,8 +317,8 @@ def _asked_for(case: CaseOutcome, exchange: Exchange) -> tuple[str, str]:
     return owner, header["method"] or "forward"
 
 
-def _told(case: CaseOutcome, lines: tuple[int, ...], sentence: str, **words: str) -> Located | None:
-    return Located(case, lines, sentence.format(where=listed(lines), **words)) if lines else None
+def _told(case: CaseOutcome, lines: tuple[int, ...], sentence: str, *, title: str = "", **words: str) -> Located | None:
+    return Located(case, lines, sentence.format(where=listed(lines), **words), title) if lines else None
 
 
 def _lines(steps: Iterable[Step], statements: Statements) -> tuple[int, ...]:
