@@ -98,7 +98,8 @@ def _cause(
     if not brief:
         paragraph(console, where_seen(cause, case), "dim", most=1)
         paragraph(console, evidence["call"], "dim", most=most["call"])
-    paragraph(console, evidence["message"], most=most["message"])
+    if evidence["message"] != cause["title"]:
+        paragraph(console, evidence["message"], most=most["message"])
     if evidence.get("picture") and most["picture"]:
         pictures.show(console, evidence["picture"])
     paragraph(console, case.get("only", ""), "bold", most=most["call"])

@@ -79,6 +79,30 @@ def test_a_parameter_that_is_another_one_than_in_the_task(session: Session, made
     assert first["line"] == line_of(source, "self.A = ")
 
 
+def test_errors_of_different_lines_have_causes_of_their_own(session: Session) -> None:
+    """As byte-pair encoding is often taught: equals, no pair that is left, and ids that do not exist are three."""
+    source = changed(
+        "bpe",
+        ("best = max(counts, key=lambda pair: (counts[pair], pair))", "best = max(counts, key=counts.get)"),
+        ("while len(merges) < n_merges and len(ids) > 1:", "while len(merges) < n_merges:"),
+        ("        raise ValueError(", "        raise KeyError("),
+    )
+    equals, left, unknown = why(session, "bpe", source)
+    assert equals["title"] == "of equal counts the first pair is taken"
+    assert left["title"].startswith("ValueError: max() ")
+    assert left["line"] == equals["line"] == line_of(source, "best = max(")
+    assert "core/no_pair_is_left" in left["cases"]
+    assert unknown["cases"] == [case for case in unknown["cases"] if case.startswith("contract/ids_that_do_not_exist")]
+
+
+def test_a_missing_layer_is_the_one_that_is_too_many(session: Session) -> None:
+    """Where one layer is missing and one is unknown, the two are one under another name."""
+    source = changed("moe").replace("self.router", "self.gate")
+    first = why(session, "moe", source)[0]
+    assert first["title"] == "a layer has another name than in the task"
+    assert "`gate` → `router`" in first["push"]
+
+
 def test_a_named_mistake_has_its_line(session: Session) -> None:
     """The name comes with the place in the answer that it is about."""
     source = changed("mha", ("                mask = mask.unsqueeze(1)  # (B, 1, n, m)\n", "                pass\n"))

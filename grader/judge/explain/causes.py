@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from textwrap import shorten
 from typing import Any, Final
 
 from grader.catalog import FAMILIES
@@ -28,6 +29,7 @@ CHEAP: Final = 150
 """Where one has taken more steps than so many, others like it are not looked at for a narrower place."""
 MOST_LINES_OF_A_NAME: Final = 6
 """More lines than so many tell nothing beside a name."""
+LONGEST_TITLE: Final = 120
 FEW_NUMBERS: Final = 48
 """A call of so few numbers is taken in at a glance."""
 LOCATED: Final = "located"
@@ -54,8 +56,7 @@ class Cause:
             mistake = self.mistake.mistake
             texts = {"title": mistake.title[lang], "explain": mistake.explain[lang], "push": mistake.nudge[lang]}
         elif self.located is not None:
-            place = _("It goes wrong in {where}").format(where=listed(self.located.lines))
-            texts |= {"title": self.located.title or place, "push": self.located.push}
+            texts |= {"title": self.located.title or self._place(self.located), "push": self.located.push}
         else:
             texts["title"] = self.evidence.title
         first = lines[0] if lines else 0
@@ -76,6 +77,13 @@ class Cause:
             "cases": [case.id for case in self.cases],
         }
 
+    def _place(self, located: Located) -> str:
+        """Return what a place is called: by the error that is raised there, where one is."""
+        failure = self.evidence.failure
+        if failure is not None and failure.group == "error":
+            return shorten(clean(failure.message, 1000), LONGEST_TITLE, placeholder=" …")
+        return _("It goes wrong in {where}").format(where=listed(located.lines))
+
 
 def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> list[Cause]:
     """Return why cases fail, the most telling first: what is out of bounds, mistakes by their names, places."""
@@ -93,13 +101,18 @@ def _joined(found: list[Cause]) -> list[Cause]:
     others: list[Cause] = []
     for cause in found:
         lines = cause.located.lines if cause.located is not None else ()
-        if cause.id == LOCATED and lines in causes:
+        if cause.id == LOCATED and lines in causes and _is_like(cause, causes[lines]):
             causes[lines] = replace(causes[lines], cases=_ordered((*causes[lines].cases, *cause.cases)))
         elif lines and lines not in causes:
             causes[lines] = cause
         else:
             others.append(cause)
     return [*causes.values(), *others]
+
+
+def _is_like(one: Cause, other: Cause) -> bool:
+    """Whether both end in an error, or neither."""
+    return len({cause.evidence.failure.group == "error" for cause in (one, other) if cause.evidence.failure}) == 1
 
 
 def _ordered(cases: Iterable[CaseOutcome]) -> tuple[CaseOutcome, ...]:
@@ -138,12 +151,14 @@ class _Search:
         """Take the cases that go wrong at places that are known, one family of failures after the other."""
         found: dict[tuple[int, ...], Cause] = {}
         known: dict[str, Located] = {}
+        """Of each kind but errors, each of which has a line of its own."""
         for kind, family in dict.fromkeys(map(_group, self._left)):
             its = [case for case in self._left if _group(case) == (kind, family)]
             place = self._look(its) or (known.get(kind) if self._looks <= 0 else None)
             if place is None:
                 continue
-            known.setdefault(kind, place)
+            if kind != "error":
+                known.setdefault(kind, place)
             taken = self._take(its)
             other = found.get(place.lines)
             found[place.lines] = Cause(
@@ -207,10 +222,7 @@ def _telling(cases: list[CaseOutcome], place: Located) -> CaseOutcome:
 
 
 def _group(case: CaseOutcome) -> tuple[str, str]:
-    """Return what is put down to one place: wrong numbers of a family, or failures of any other kind.
-
-    An error in a line of the answer has another reason than one of its caller's.
-    """
+    """Return what is put down to one place: wrong numbers of a family, errors of a line, failures of any other kind."""
     assert case.failure is not None
     kind = case.failure.group
-    return (kind, case.case.family) if kind == "value" else (kind, "called" if not case.failure.line else "")
+    return kind, {"value": case.case.family, "error": str(case.failure.line)}.get(kind, "")
