@@ -1,0 +1,83 @@
+"""What a cause is called where it is no known mistake: by what is wrong at its place, by the error, by the layer."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.client.session import Session
+from tests.judge.test_causes import changed, line_of, why
+
+
+def test_layers_under_other_names_and_arguments_that_are_not_taken(session: Session) -> None:
+    """Both are called what they are, with the names and the signature of the task; they are no places to search."""
+    source = changed(
+        "mha",
+        (", n_heads: int, dropout: float = 0.0, bias: bool = True) -> None:", ", n_heads: int) -> None:"),
+        ("self.dropout = nn.Dropout(dropout)", "self.dropout = nn.Dropout(0.0)"),
+        *(
+            (
+                f"self.{name} = nn.Linear(d_model, d_model, bias=bias)",
+                f"self.{name.lower()} = nn.Linear(d_model, d_model)",
+            )
+            for name in ("W_q", "W_k", "W_v", "W_o")
+        ),
+    )
+    for name in ("W_q", "W_k", "W_v", "W_o"):
+        source = source.replace(f"self.{name}(", f"self.{name.lower()}(")
+    names, arguments = why(session, "mha", source)[:2]
+    assert names["title"] == "layers have other names than in the task"
+    assert "`w_q` → `W_q`, `w_k` → `W_k`, `w_v` → `W_v`, `w_o` → `W_o`" in names["push"]
+    assert names["line"] == line_of(source, "self.w_q = ")
+    assert arguments["title"] == "`__init__` does not take `dropout`, `bias`"
+    assert "`__init__(self, d_model, n_heads, dropout=0.0, bias=True)`" in arguments["evidence"]["steps"]
+
+
+@pytest.mark.parametrize(
+    ("made", "title"),
+    [
+        ("nn.Parameter(torch.zeros(base.in_features, r))", r"`A` has the shape (6, 2), in the task (2, 6)"),
+        ("torch.zeros(r, base.in_features)", "`A` is a `Tensor`, in the task an `nn.Parameter`"),
+    ],
+)
+def test_a_parameter_that_is_another_one_than_in_the_task(session: Session, made: str, title: str) -> None:
+    """What nothing can be put into is said first, at the line that makes it, whatever else goes wrong."""
+    source = changed(
+        "lora",
+        ("nn.Parameter(torch.empty(r, base.in_features, **like_base))", made),
+        ("        nn.init.normal_(self.A, std=1 / math.sqrt(base.in_features))\n", ""),
+    )
+    first = why(session, "lora", source)[0]
+    assert first["title"] == title
+    assert first["line"] == line_of(source, "self.A = ")
+
+
+def test_errors_of_different_lines_have_causes_of_their_own(session: Session) -> None:
+    """As byte-pair encoding is often taught: equals, no pair that is left, and ids that do not exist are three."""
+    source = changed(
+        "bpe",
+        ("best = max(counts, key=lambda pair: (counts[pair], pair))", "best = max(counts, key=counts.get)"),
+        ("while len(merges) < n_merges and len(ids) > 1:", "while len(merges) < n_merges:"),
+        ("        raise ValueError(", "        raise KeyError("),
+    )
+    equals, left, unknown = why(session, "bpe", source)
+    assert equals["title"] == "of equal counts the first pair is taken"
+    assert left["title"].startswith("ValueError: max() ")
+    assert left["line"] == equals["line"] == line_of(source, "best = max(")
+    assert "core/no_pair_is_left" in left["cases"]
+    assert unknown["cases"] == [case for case in unknown["cases"] if case.startswith("contract/ids_that_do_not_exist")]
+
+
+def test_a_missing_layer_is_the_one_that_is_too_many(session: Session) -> None:
+    """Where one layer is missing and one is unknown, the two are one under another name."""
+    source = changed("moe").replace("self.router", "self.gate")
+    first = why(session, "moe", source)[0]
+    assert first["title"] == "a layer has another name than in the task"
+    assert "`gate` → `router`" in first["push"]
+
+
+def test_a_function_that_takes_other_arguments_has_a_line(session: Session) -> None:
+    """No line of its own runs, so it is where it begins."""
+    source = changed("masks", ("def combine_masks(*masks: Tensor | None)", "def combine_masks(a=None, b=None)"))
+    source = source.replace("for mask in masks", "for mask in (a, b)")
+    found = why(session, "masks", source)
+    assert any(line_of(source, "def combine_masks") in cause["lines"] for cause in found)
