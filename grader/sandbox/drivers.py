@@ -102,7 +102,8 @@ def measure(
 ) -> Any:
     """Evaluate a small model that comes in either mode, with gradients: the loss, and what became of all that.
 
-    The batches are a generator. Where the model trains, graphs are recorded around the call, and nowhere else.
+    The batches are a generator. Where the model trains, graphs are recorded around the call, and nowhere else; where it
+    does not, the loss comes once more, from inference mode.
     """
     model = _Model(embedding, head, kept).train(training)
     for parameter in model.parameters():
@@ -110,9 +111,14 @@ def measure(
     with torch.set_grad_enabled(training):
         loss = evaluate(model, (batch for batch in batches), *settings, **named)
         recording = torch.is_grad_enabled()
+    again: list[Any] = []
+    if not training:
+        with torch.inference_mode():
+            again = [evaluate(model, (batch for batch in batches), *settings, **named)]
     left = _gradients(model.parameters())
     graph = any(model.recorded)
-    return _as_tensor(loss, embedding), _numbers(model.parameters()), left, model.training, graph, recording
+    losses = [_as_tensor(one, embedding) for one in (loss, *again)]
+    return losses[0], _numbers(model.parameters()), left, model.training, graph, recording, *losses[1:]
 
 
 def adapt(
@@ -362,9 +368,10 @@ RESULTS: dict[str, Callable[..., tuple[str, ...]]] = {
     "resume": lambda *_, **__: ("saved", "loaded"),
     "clear": lambda *_, **__: ("gradients", "parameters"),
     "learn": _results_of_learn,
-    "measure": lambda *_, **__: (
+    "measure": lambda _embedding, _head, _kept, _batches, training, *_, **__: (
         *("loss", "parameters", "gradients", "training"),
         *("records_a_graph", "graphs_are_recorded_behind_it"),
+        *(() if training else ("loss_in_inference_mode",)),
     ),
     "adapt": _results_of_adapt,
     "begin": lambda *_, **__: ("result", "shape_of_A", "shape_of_B", "B_is_0", "A_has_zeros", "numbers_of_A_differ"),

@@ -156,6 +156,7 @@ def test_other_sizes(check, rng):
     check["evaluate"].driven("measure", *large, batches, True)
 
 
+@pytest.mark.precise  # in float32 a sum over forty thousand classes in another order may be off by more
 @pytest.mark.derive
 def test_what_people_train_on(check, rng):
     """A vocabulary of forty thousand; texts of sixty tokens, of which the first ends early; many batches."""
