@@ -40,7 +40,7 @@ class Case:
     precise: bool = False
     """Whether it runs in float64: where results are decisions, rounding could turn one over."""
     large: bool = False
-    """Whether no known mistake is tried on it: one could fill the memory, or they would take too long."""
+    """Whether neither mistakes are tried on it nor places looked for: that could fill the memory, or take too long."""
 
     @property
     def stream(self) -> str:

@@ -267,7 +267,7 @@ def _size(case: CaseOutcome) -> int:
 def wrong_call(case: CaseOutcome) -> Exchange | None:
     """Return the call of a failing case that can tell where it goes wrong."""
     check, failure = case.check, case.failure
-    if check is None or failure is None or case.case.trains:
+    if check is None or failure is None or case.case.trains or case.case.large:
         return None
     settled = failed_after(case)
     last = settled[-1] if settled else None
