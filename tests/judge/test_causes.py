@@ -347,3 +347,12 @@ def test_a_place_is_not_the_one_behind_it(session: Session, kata: str, old: str,
     """A step that is wrong by less than a step may be is none that is right; a layer that lacks a bias has its line."""
     source = changed(kata, (old, new))
     assert any(line_of(source, marked) in cause["lines"] for cause in why(session, kata, source))
+
+
+def test_layers_are_made_in_any_order(session: Session) -> None:
+    """A mistake is named though the keys' layer is made before that of the queries."""
+    query, key = (f"        self.{name} = nn.Linear(d_model, d_model, bias=bias)\n" for name in ("W_q", "W_k"))
+    source = changed(
+        "mha", (query + key, key + query), ("math.sqrt(self.d_head)", "math.sqrt(self.d_head * self.n_heads)")
+    )
+    assert [cause["id"] for cause in why(session, "mha", source)] == ["scale-d-model"]

@@ -6,7 +6,9 @@ import pytest
 
 from grader.client.session import Session
 from grader.dev.answers import Known
+from grader.judge.explain.locate.statements import Statements
 from grader.judge.explain.locate.words import listed
+from tests.gradings import answers_of
 from tests.judge.test_causes import changed, line_of, why
 from tests.marked import changed as marked_lines
 from tests.marked import marks
@@ -89,6 +91,30 @@ from tests.marked import marks
             "or 'cpu'",
             id="a device that is chosen",
         ),
+        pytest.param(
+            "mla",
+            "visible = torch.ones(new, total, dtype=torch.bool, device=x.device).tril(",
+            "visible = torch.ones(new, total, dtype=torch.bool).tril(",
+            "visible = torch.ones",
+            id="made on the CPU, and met in the next line",
+        ),
+        pytest.param(
+            "static-cache", "self.length = end", "self.length = end % 256", "end % 256", id="where an attribute changes"
+        ),
+        pytest.param(
+            "mask-dialects",
+            'if mask.is_floating_point() != (dialect == "additive"):',
+            'if mask.is_floating_point() != (dialect == "additive") or mask.dtype == torch.uint8:',
+            "mask.dtype == torch.uint8",
+            id="the condition of a raise",
+        ),
+        pytest.param(
+            "speculative",
+            "target_probs[:drafts].gather(1, columns)",
+            "target_probs[1:].gather(1, columns)",
+            "target_probs[1:]",
+            id="a number of Python's, back to its tensors",
+        ),
     ],
 )
 def test_the_faulty_line_is_in_the_place(session: Session, kata: str, old: str, new: str, marked: str) -> None:
@@ -96,6 +122,26 @@ def test_the_faulty_line_is_in_the_place(session: Session, kata: str, old: str, 
     source = changed(kata, (old, new))
     cause = why(session, kata, source, named=False)[0]
     assert line_of(source, marked) in cause["lines"], cause
+
+
+def test_checks_of_helpers_are_checks_of_their_callers() -> None:
+    """What should be refused passes a condition in a method that was called, or in what that calls."""
+    source = (
+        "def positive(n):\n    if n < -1:\n        raise ValueError\n\n\n"
+        "class Cache:\n"
+        "    def find(self, n):\n        positive(n)\n"
+        "        if n > 9:\n            raise ValueError\n        return n\n\n"
+        "    def gather(self, n):\n        return self.find(n)\n"
+    )
+    statements = Statements(source)
+    assert statements.guards(statements.function("Cache", "gather")) == [9, 2]
+
+
+def test_a_list_that_was_handed_in_is_filled(session: Session) -> None:
+    """The line that writes into a state which others may still hold."""
+    (answer,) = (one for one in answers_of("bahdanau-decoder") if one.name == "state-written-into")
+    causes = why(session, "bahdanau-decoder", answer.source, named=False)
+    assert any(cause["lines"] == [line_of(answer.source, "state[1] = hidden")] for cause in causes), causes
 
 
 def test_what_rounding_does_is_not_blamed(session: Session) -> None:

@@ -102,7 +102,7 @@ def _by_numbers(
     if by_names is None and answer.raised and (region := alignment.raised(case.failure.line)) is not None:
         return _with_around(case, traces, region, statements)
     found = told(case, by_names, statements)
-    return replace(found, looked_through=len(answer.passed)) if found is not None else None
+    return replace(found, looked_through=len(answer.steps) + len(answer.passed)) if found is not None else None
 
 
 def _of_results(alignment: Alignment, wrong: Sequence[WrongResult]) -> Region | None:

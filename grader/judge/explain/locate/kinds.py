@@ -165,7 +165,9 @@ def precision(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
         return None
     short = _narrow([trace.steps[number] for number in _behind_results(trace, exchange)], mine)
     short = short or _narrow(trace.steps, mine)  # on the way through a number of Python's
-    lines = _lines([one for one in short if not any(trace.steps[n] in short for n in one.reads)], statements)
+    known = {id(step) for step in short}
+    entries = [step for step in short if not any(id(trace.steps[read]) in known for read in step.reads)]
+    lines = _lines(entries, statements)
     names = {step.dtype for step in short}
     if len(names) != 1:
         return None

@@ -17,10 +17,13 @@ from grader.judge.explain.locate.alike import alike
 from grader.judge.explain.locate.match import RELATIVE, Matcher, factor, many, merges, near, plain
 from grader.judge.explain.locate.traces import NUMBERS, Step, Trace
 from grader.judge.explain.locate.uses import EACH, NEGATES, does_nothing, identical, kind_of, readers, used, users
+from grader.probes.lines import UNKNOWN
 from grader.transport.wire import dtype_name
 
 ROUNDINGS: Final = 4.0
 OF_AN_ORDER: Final = 1e-3
+FEW: Final = "few"
+"""Begins the names of tensors of few numbers: that nobody knows them again is no proof that they are wrong."""
 CHOOSES: Final = frozenset(("argmax", "argmin", "argsort", "max", "min", "multinomial", "sort", "topk"))
 WORSE: Final = 8.0
 """What leads so many times as far away as a few roundings do is wrong."""
@@ -316,8 +319,11 @@ class Alignment:
 
     def name_of_mine(self, number: int) -> str:
         """Return what stands for a tensor of the answer: that of the reference which it is equal to, or its own."""
+        value = self._answer.steps[number].value if number < len(self._answer.steps) else None
+        if value is None:
+            return UNKNOWN
         kind, other = self.anchors.get(number, ("", -1))
-        return self.name_of_theirs(other) if kind == "arranged" else f"#x{number}"
+        return self.name_of_theirs(other) if kind == "arranged" else f"#{'x' if many(plain(value)) else FEW}{number}"
 
     def name_of_theirs(self, number: int) -> str:
         """Return what stands for a tensor of the reference, and for all that are equal to it."""

@@ -16,7 +16,7 @@ from itertools import zip_longest
 from typing import Final
 
 from grader.judge.explain.locate.flow import Flow, Statement
-from grader.judge.explain.locate.region import Region, Right
+from grader.judge.explain.locate.region import FEW, Region, Right
 from grader.judge.explain.locate.traces import Trace
 from grader.probes.lines import RESULT, UNKNOWN, Passed
 
@@ -190,7 +190,7 @@ class Slices:
             texts = self._mine.written(place)
             at = max(_first_apart(texts, reference.written(other)) for other in others)
             self._together.update(mine[:at])
-            if at < len(mine) and "#" not in texts[at]:
+            if at < len(mine) and "#" not in texts[at] and UNKNOWN not in texts[at]:
                 self._parted.add(mine[at])
                 if all(at >= len(reference.series[other]) for other in others if other in reference.series):
                     self._beyond.add(mine[at])
@@ -256,7 +256,7 @@ class Slices:
         """Whether it was right time after time, and is not from here on."""
         before = self._mine.before.get(value)
         text = self._mine.texts.get(value, UNKNOWN)
-        if UNKNOWN in text or (self._statement(value[0]).is_head and text.isdigit()):
+        if UNKNOWN in text or f"#{FEW}" in text or (self._statement(value[0]).is_head and text.isdigit()):
             return False  # nobody saw what it is; a loop counts, as any other does from the same number
         return bool(value[1]) and before is not None and self._is_right(before) and not self._is_right(value)
 
