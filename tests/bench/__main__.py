@@ -52,7 +52,7 @@ def main() -> None:
             "layers": lambda: [layers.table(often, screen)],
             "memory": lambda: [many.memory(screen)],
             "eval": lambda: [evaluation.table(folder / "eval", options.samples)],
-            "web": lambda: [page.table(folder / "web", often, screen)],
+            "web": lambda: page.tables(folder / "web", often, screen),
             "cluster": lambda: [nodes.table(folder / "cluster", min(options.samples, 200))],
         }
         for section in SECTIONS:

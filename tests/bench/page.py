@@ -10,6 +10,7 @@ import signal
 import statistics
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -116,32 +117,31 @@ class Paged:
         subprocess.run(command, check=True, cwd=self._folder, env=self._environment, capture_output=True)
 
 
-def table(folder: Path, repetitions: int, screen: Console) -> Table:
-    """Time all in turn: what the machine is worth, a page, a save in a terminal's watch, and one on the page."""
+def tables(folder: Path, repetitions: int, screen: Console) -> Iterator[Table]:
+    """Time pages beside what the machine is worth; then, when no other page gets ready, verdicts beside a watch's."""
     if missing := browser.missing():
         sys.exit(missing)
     folder.mkdir()
     with ExitStack() as opened:
         chromium = opened.enter_context(browser.started())
-        watched = Watched(folder / "watched")
-        opened.callback(watched.close)
         paged = Paged(folder / "paged", chromium)
         opened.callback(paged.close)
         torch = baseline("torch", rest=IDLE_SECONDS)
         there = Row("kata web: from the command to the page", paged.open, "torch", target=1.0, in_seconds=True)
-        left = Row("", paged.leave, rest=IDLE_SECONDS)
+        measure([torch, there, Row("", paged.leave, rest=PREPARING_SECONDS)], repetitions, screen)
+        least = f"the quickest after {1000 * min(there.seconds):.0f} ms"
+        yield table_of(f"Pages, medians of {repetitions}, {least}", [torch, there])
+        watched = Watched(folder / "watched")
+        opened.callback(watched.close)
+        torch = baseline("torch", rest=IDLE_SECONDS)
         watch = Row(f"kata watch {KATA}: from the save to the verdict", watched.save, "torch", rest=PREPARING_SECONDS)
         typed = Row("", paged.type, rest=IDLE_SECONDS)
         page = Row(f"kata web, {KATA}: from Ctrl-Enter to the verdict", paged.save, "torch", rest=PREPARING_SECONDS)
-        measure([torch, there, left, watch, typed, page], repetitions, screen)
-    longer = statistics.median(mine - other for mine, other in zip(page.seconds, watch.seconds, strict=True))
-    share = statistics.median(
-        (mine - other) / one for mine, other, one in zip(page.seconds, watch.seconds, torch.seconds, strict=True)
-    )
-    least = min(page.seconds) - min(watch.seconds)
-    title = (
-        f"The page, medians of {repetitions}; a verdict takes {1000 * longer:.0f} ms longer on it than in a watch "
-        f"({share:.2f} x import torch; {1000 * least:.0f} ms where each was quickest), and the quickest page was there "
-        f"after {1000 * min(there.seconds):.0f} ms"
-    )
-    return table_of(title, [torch, there, watch, page])
+        measure([torch, watch, typed, page], repetitions, screen)
+        pairs = list(zip(page.seconds, watch.seconds, strict=True))
+        longer = statistics.median(mine - other for mine, other in pairs)
+        share = statistics.median(mine / other for mine, other in pairs)
+        title = (
+            f"Verdicts, medians of {repetitions}: {1000 * longer:.0f} ms longer on the page, {share:.2f} of a watch's"
+        )
+        yield table_of(title, [torch, watch, page])
