@@ -84,10 +84,12 @@ def _cause(
     evidence = cause["evidence"]
     case = cases.get(evidence["case"], {})
     console.print()
-    _title(console, title_of(cause, case), cause["where"], case.get("family", "") if cause["id"] == "seen" else "")
+    title = title_of(cause, case)
+    is_case = cause["id"] == "seen" and title == clean(case.get("title", ""))
+    _title(console, title, cause["where"], case.get("family", "") if is_case else "")
     if cause["code"]:
         paragraph(console, f"> {clean(cause['code']).strip()}", PLACE, most=1)
-    if not brief and cause["id"] == "seen":
+    if not brief and is_case:
         paragraph(console, case.get("about", ""), "dim", most=most["call"])
     paragraph(console, cause["explain"], "bold", most=most["explain"])
     if cause["push"]:
@@ -148,7 +150,7 @@ def _beside(console: Console, cause: Cause, cases: dict[str, Case]) -> None:
         line.append(f"  {clean(cause['where'])}", PLACE)
     if count > 1:
         line.append(" · " + plural("{count} case", "{count} cases", count).format(count=count), "dim")
-    if cause["id"] == "seen":
+    if cause["id"] == "seen" and cause["evidence"]["message"] != cause["title"]:
         line.append(f"  {first_line(cause['evidence']['message'])}", "dim")
     console.print(line, no_wrap=True, overflow="ellipsis")
 

@@ -81,3 +81,11 @@ def test_a_function_that_takes_other_arguments_has_a_line(session: Session) -> N
     source = source.replace("for mask in masks", "for mask in (a, b)")
     found = why(session, "masks", source)
     assert any(line_of(source, "def combine_masks") in cause["lines"] for cause in found)
+
+
+def test_what_the_file_does_not_define_comes_first(session: Session) -> None:
+    """Nothing else can be said of the half of a task that is not there."""
+    source = changed("layer-norm", ("def layer_norm(", "def normalised("))
+    first = why(session, "layer-norm", source)[0]
+    assert first["title"] == "the file defines no layer_norm"
+    assert first["lines"] == []

@@ -58,7 +58,7 @@ class Cause:
         elif self.located is not None:
             texts |= {"title": self.located.title or self._place(self.located), "push": self.located.push}
         else:
-            texts["title"] = self.evidence.title
+            texts["title"] = clean(failure.message, 1000) if self.is_missing and failure else self.evidence.title
         first = lines[0] if lines else 0
         return {
             "id": self.id,
@@ -77,6 +77,11 @@ class Cause:
             "cases": [case.id for case in self.cases],
         }
 
+    @property
+    def is_missing(self) -> bool:
+        """Whether something that the task names is not there: nothing can be said of it but that."""
+        return self.evidence.failure is not None and self.evidence.failure.kind == "missing"
+
     def _place(self, located: Located) -> str:
         """Return what a place is called: by the error that is raised there, where one is."""
         failure = self.evidence.failure
@@ -92,7 +97,9 @@ def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> 
     search = _Search(failing, passing, source)
     found = [cause for diagnosis in told_of(named) if (cause := search.named(diagnosis)) is not None]
     every = [*_joined([*found, *search.located()]), *search.seen()]
-    return sorted(every, key=lambda cause: (not cause.evidence.is_out_of_bounds, cause.mistake is None))
+    return sorted(
+        every, key=lambda cause: (not cause.evidence.is_out_of_bounds, not cause.is_missing, cause.mistake is None)
+    )
 
 
 def _joined(found: list[Cause]) -> list[Cause]:
