@@ -21,7 +21,7 @@ FENCE = re.compile(r"```text\n(.*?)```", re.DOTALL)
 @pytest.fixture(scope="module", autouse=True)
 def _marks(pytestconfig: pytest.Config) -> None:
     """Know the marks of cases, which are loaded here without the judge."""
-    for name in (*catalog.FAMILIES, "derive", "precise", "trains"):
+    for name in (*catalog.FAMILIES, "derive", "precise", "trains", "large"):
         pytestconfig.addinivalue_line("markers", f"{name}: see docs/writing-a-kata.md")
 
 

@@ -19,7 +19,7 @@ CASES = sorted((ROOT / "solutions").glob("*/cases*.py"))
 @pytest.fixture(autouse=True)
 def marks_of_cases(pytestconfig: pytest.Config) -> None:
     """Cases may use their marks: the project's own tests refuse unknown ones."""
-    for name in (*catalog.FAMILIES, "derive", "trains", "precise"):
+    for name in (*catalog.FAMILIES, "derive", "trains", "precise", "large"):
         pytestconfig.addinivalue_line("markers", f"{name}: see docs/writing-a-kata.md")
 
 

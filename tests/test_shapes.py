@@ -82,7 +82,7 @@ TRUE = {
 @pytest.fixture(autouse=True)
 def marks_of_cases(pytestconfig: pytest.Config) -> None:
     """Cases may use their marks: the project's own tests refuse unknown ones."""
-    for name in (*FAMILIES, "derive", "trains", "precise"):
+    for name in (*FAMILIES, "derive", "trains", "precise", "large"):
         pytestconfig.addinivalue_line("markers", f"{name}: see docs/writing-a-kata.md")
 
 

@@ -33,7 +33,7 @@ class Accepts:
 @pytest.fixture(scope="module", autouse=True)
 def marks(pytestconfig: pytest.Config) -> None:
     """Know the marks of the cases."""
-    for name in (*catalog.FAMILIES, "derive", "precise", "trains"):
+    for name in (*catalog.FAMILIES, "derive", "precise", "trains", "large"):
         pytestconfig.addinivalue_line("markers", f"{name}: see docs/writing-a-kata.md")
 
 
