@@ -37,9 +37,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every", action="store_true", help="grade all that today's share leaves for another day")
 
 
-SHARES = 24
+SHARES = 48
 """Of the tests marked `one_of_many`, each day has another one in so many, or in as many as the mark says."""
-KATAS_A_DAY = 4
+KATAS_A_DAY = 12
 """Each day's share is that of one kata in so many: a kata costs a judge that prepares, however few its answers are."""
 SHARE = "KATA_TESTS_SHARE"
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import KATAS_A_DAY, SHARES, is_todays
 
-COURSE = [f"kata-{number}" for number in range(12)]
+COURSE = [f"kata-{number}" for number in range(24)]
 
 
 def made_up(name: str, *marks: pytest.MarkDecorator) -> SimpleNamespace:
@@ -38,7 +38,7 @@ def test_what_is_none_of_many_is_done_every_day() -> None:
 
 
 def test_a_day_has_a_few_katas() -> None:
-    """Only every fourth kata is graded on a day, and what it has of many is spread over its days."""
+    """Only every twelfth kata is graded on a day, and what it has of many is spread over its days."""
     marks = [[pytest.mark.one_of_many, pytest.mark.xdist_group(kata)] for kata in COURSE for _answer in range(60)]
     items = [(made_up(str(number), *pair), pair[1].args[0]) for number, pair in enumerate(marks)]
     for day in range(SHARES):

@@ -21,12 +21,13 @@ ANSWERS: Final = sorted((Path(__file__).parents[1] / "told").glob("*.py"))
 
 def _header(source: str) -> tuple[str, list[str]]:
     first, second = source.splitlines()[:2]
-    return first.removeprefix("# kata: "), [name for name in second.removeprefix("# names:").split(", ") if name]
+    names = (name.strip() for name in second.removeprefix("# names:").split(","))
+    return first.removeprefix("# kata: "), sorted(name for name in names if name)
 
 
 @pytest.mark.parametrize(
     "answer",
-    [of_kata(_header(path.read_text())[0], path, name=path.stem, shares=4) for path in ANSWERS],
+    [of_kata(_header(path.read_text())[0], path, name=path.stem, shares=12) for path in ANSWERS],
 )
 def test_what_a_person_expects(session: Session, answer: Path) -> None:
     """Each mistake is named or has its line, and none is named that is not there."""
