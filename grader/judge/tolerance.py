@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -23,14 +22,6 @@ smallest bug."""
 
 MEASURED: Final = frozenset((torch.float64,))
 """In these the table is far above what correct computations need: see :class:`grader.judge.verdict.spread.Spread`."""
-
-WIDENED: Final = frozenset((torch.bfloat16, torch.float16))
-"""In these the table is what almost all correct computations need; where numbers cancel, a few need more."""
-
-HALF_MULTIPLE: Final = 2.0
-"""In these a correct answer may be so many times as far away as the reference moves, where that is beyond the table,"""
-WIDEST: Final = 2.0
-"""and no further than so many times the table: no correct computation was seen there."""
 
 MULTIPLE: Final = 64.0
 """A correct answer may be so many times as far away as the reference moves when all is rounded otherwise: three times
@@ -81,8 +72,6 @@ class Moves:
 
 TABLE: Final = Moves(None, None)
 """Nobody has measured, and nobody will."""
-ANYWHERE: Final = Moves(math.inf, math.inf)
-"""As far as a measure could ever allow: what is further away is wrong, and nobody has to measure."""
 STILL: Final = Moves(0.0, 0.0)
 """Nothing moves, as far as that is known yet: what is within rounding is within any tolerance that is measured."""
 
@@ -104,8 +93,6 @@ def tolerance(dtype: torch.dtype, largest: float, moved: float | None = None, sl
     by how much the table is exceeded.
     """
     most = Tolerance(allowed(largest, slack * relative(dtype)), "table")
-    if moved is not None and dtype in WIDENED and HALF_MULTIPLE * moved > most.most:
-        return Tolerance(min(HALF_MULTIPLE * moved, WIDEST * most.most), "measured")
     if moved is None or dtype not in MEASURED:
         return most
     rounding = Tolerance(allowed(largest, ROUNDINGS * torch.finfo(dtype).eps), "rounding")
@@ -117,8 +104,8 @@ def tolerance(dtype: torch.dtype, largest: float, moved: float | None = None, sl
 def exceeds(
     error: float, dtype: torch.dtype, largest: float, moved: float | None = None, slack: float = 1.0
 ) -> Tolerance | None:
-    """Return the tolerance that an error exceeds, if it does: the table's where even that, and nothing is wider."""
-    for far in (moved,) if dtype in WIDENED else (None, moved):
+    """Return the tolerance that an error exceeds, if it does: the table's where even that, since nothing is wider."""
+    for far in (None, moved):
         room = tolerance(dtype, largest, far, slack)
         if not error <= room.most:
             return room

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -10,14 +9,12 @@ import torch
 
 from grader.judge.exchange.results import Agreement, Result, at
 from grader.judge.failure import Failure
-from grader.judge.tolerance import TOLERANCE, Moves
 from grader.judge.verdict.parameters import missing_parameters, not_learned
 from grader.judge.verdict.replies import (
     agreed,
     compare_gradients,
     device_of_results,
     expected_gradients,
-    judge_numbers,
     misfit,
     module_failure,
     named,
@@ -184,25 +181,6 @@ def test_a_reply_that_cannot_be_read(reply: dict[str, Any]) -> None:
         receive(exchange, Says(reply))
     assert exchange.settled
     assert exchange.reply == {"kind": "unreadable"}
-
-
-@pytest.mark.parametrize(
-    ("off", "moved", "asked", "is_right"),
-    [(0.5, 0.0, 0, True), (1.5, 1.0, 1, True), (1.5, 0.5, 1, False), (2.5, 9.0, 0, False)],
-)
-def test_half_precision_beyond_the_table(off: float, moved: float, asked: int, is_right: bool) -> None:
-    """It is measured where a measure decides: for what is neither within the table nor far beyond it."""
-    table, exchange, calls = TOLERANCE[torch.bfloat16], exchange_of(torch.ones(2)), list[int]()
-    exchange.want = torch.tensor([1.0, 0.0], dtype=torch.float64)
-    exchange.value = torch.tensor([1.0, off * table]).bfloat16()
-
-    def measure() -> Moves:
-        calls.append(1)
-        return Moves(moved * table, 0.0)
-
-    with nullcontext() if is_right else pytest.raises(Failure):
-        judge_numbers(exchange, torch.bfloat16, measure, grad=False)
-    assert len(calls) == asked
 
 
 def test_errors_by_name() -> None:

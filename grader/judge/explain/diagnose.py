@@ -22,7 +22,6 @@ from grader.judge.explain.reproduce import (
     MistakeRunner,
     agrees_with,
     is_comparable,
-    is_passed,
     operations_of,
     passes,
     reproduces,
@@ -164,7 +163,9 @@ class _Search:
     def _of_others(self) -> list[tuple[Mistake, MistakeRunner]]:
         """Return mistakes of families that do not fail, which fail here all the same: else they are none here."""
         wrong = [
-            (m, run) for m, run in self._strangers if not any(is_passed(self._grading, run, case) for case in self._few)
+            (m, run)
+            for m, run in self._strangers
+            if all(passes(self._grading, run, case) is False for case in self._few)
         ]
         return self._fit(wrong)
 

@@ -93,7 +93,7 @@ def agrees_with(grading: Grading, implementation: MistakeRunner, case: CaseOutco
 
     It does what the answer did there, or it passes there as well: what else the answer does does not matter to it.
     """
-    return reproduces(grading, implementation, case) or is_passed(grading, implementation, case)
+    return reproduces(grading, implementation, case) or _is_passed(grading, implementation, case)
 
 
 def operations_of(case: CaseOutcome) -> int:
@@ -132,13 +132,11 @@ class _Operations(TorchDispatchMode):
 def _is_merely_near(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
     if case.failure is None or case.failure.kind not in BY_NUMBERS or case.is_read_off:
         return False
-    return is_passed(grading, implementation, case)
+    at_a_glance = passes(grading, implementation, case)
+    return at_a_glance if at_a_glance is not None else _is_passed(grading, implementation, case)
 
 
-def is_passed(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
-    """Whether an implementation passes a case: at a glance, or judged where a glance does not tell."""
-    if passes(grading, implementation, case):
-        return True
+def _is_passed(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
     judged = partial(_is_accepted, grading, implementation, case)
     return implementation.passes(grading.seed, f"{case.id}, judged", judged)
 

@@ -13,7 +13,7 @@ from grader.judge.exchange.observed import device_failure
 from grader.judge.exchange.results import Agreement, Exchange
 from grader.judge.exchange.seen import cost_of
 from grader.judge.failure import Failure, tampering, unreadable
-from grader.judge.tolerance import ANYWHERE, MEASURED, SMALLEST_SCALE, STILL, TABLE, WIDENED, Moves
+from grader.judge.tolerance import MEASURED, SMALLEST_SCALE, STILL, TABLE, Moves
 from grader.judge.verdict.expected import MALFORMED
 from grader.judge.verdict.parameters import missing_parameters
 from grader.judge.workers.backend import Backend
@@ -95,27 +95,15 @@ def misfit(exchanges: list[Exchange], error: Exception) -> Failure:
 def judge_numbers(exchange: Exchange, dtype: torch.dtype, measure: Callable[[], Moves], *, grad: bool) -> None:
     """Compare what a call returned, and its gradients. Raises the first Failure.
 
-    How far correct computations may be apart is measured where that matters: not for what is within rounding, in half
-    precision not for what is within the table or far beyond it.
+    How far correct computations may be apart is measured where that matters: not for what is within rounding.
     """
     try:
         _compare(exchange, dtype, exchange.moves or (STILL if dtype in MEASURED else TABLE), grad=grad)
     except Failure as failure:
-        if exchange.moves is not None or failure.tolerance is None:
-            raise
-        if failure.tolerance.origin != "rounding" and not (dtype in WIDENED and _is_near(exchange, dtype, grad=grad)):
+        if exchange.moves is not None or failure.tolerance is None or failure.tolerance.origin != "rounding":
             raise
         exchange.moves = measure()
         _compare(exchange, dtype, exchange.moves, grad=grad)
-
-
-def _is_near(exchange: Exchange, dtype: torch.dtype, *, grad: bool) -> bool:
-    """Whether a measure could show that the numbers of a call are right."""
-    try:
-        _compare(exchange, dtype, ANYWHERE, grad=grad)
-    except Failure:
-        return False
-    return True
 
 
 def _compare(exchange: Exchange, dtype: torch.dtype, moves: Moves, *, grad: bool) -> None:
