@@ -45,7 +45,7 @@ def changed(source: str, right: str) -> frozenset[int]:
         return frozenset()
     places: set[int] = set()
     count = 0
-    idle: set[int] = set()
+    nothings, idle = _idle(source), set[int]()
     matcher = SequenceMatcher(None, [one for one, _line in mine], [one for one, _line in theirs], autojunk=False)
     for kind, start, stop, first, last in matcher.get_opcodes():
         if kind == "equal":
@@ -53,7 +53,7 @@ def changed(source: str, right: str) -> frozenset[int]:
         count += max(stop - start, last - first)
         places.update(range(start, stop) if stop > start else (max(start - 1, 0), min(start, len(mine) - 1)))
         begin, end = (mine[start - 1][1] if start else 0), (mine[stop][1] if stop < len(mine) else sys.maxsize)
-        idle.update(line for line in _idle(source) if begin < line < end)
+        idle.update(line for line in nothings if begin < line < end)
         if any(text.startswith("Raise ") for (_depth, text), _line in theirs[first:last]):  # nothing is refused there
             heads = [at for at in range(start) if mine[at][0][1].startswith("FunctionDef ")]
             places.update(heads[-1:])

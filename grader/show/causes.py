@@ -100,8 +100,7 @@ def _cause(
     if not brief:
         paragraph(console, where_seen(cause, case), "dim", most=1)
         paragraph(console, evidence["call"], "dim", most=most["call"])
-    if evidence["message"] != cause["title"]:
-        paragraph(console, evidence["message"], most=most["message"])
+    paragraph(console, message_of(cause), most=most["message"])
     if evidence.get("picture") and most["picture"]:
         pictures.show(console, evidence["picture"])
     paragraph(console, case.get("only", ""), "bold", most=most["call"])
@@ -112,6 +111,12 @@ def _cause(
 def title_of(cause: Cause, case: Case) -> str:
     """Return what a cause is called: by the mistake, else by the case that shows it."""
     return clean(cause["title"] or case.get("title", "") or cause["evidence"]["case"])
+
+
+def message_of(cause: Cause) -> str:
+    """Return what went wrong in the case that shows a cause; empty where the title says it."""
+    message: str = cause["evidence"]["message"]
+    return message if message != cause["title"] else ""
 
 
 def _title(console: Console, title: str, where: str, family: str) -> None:
@@ -150,8 +155,8 @@ def _beside(console: Console, cause: Cause, cases: dict[str, Case]) -> None:
         line.append(f"  {clean(cause['where'])}", PLACE)
     if count > 1:
         line.append(" · " + plural("{count} case", "{count} cases", count).format(count=count), "dim")
-    if cause["id"] == "seen" and cause["evidence"]["message"] != cause["title"]:
-        line.append(f"  {first_line(cause['evidence']['message'])}", "dim")
+    if cause["id"] == "seen" and message_of(cause):
+        line.append(f"  {first_line(message_of(cause))}", "dim")
     console.print(line, no_wrap=True, overflow="ellipsis")
 
 

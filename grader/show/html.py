@@ -84,7 +84,7 @@ def _cause(cause: dict[str, Any], cases: dict[str, Case], facts: list[str], leve
         paragraph(evidence["steps"]),
         paragraph(causes.where_seen(cause, case), "dim"),
         paragraph(evidence["call"], "dim call"),
-        paragraph(evidence["message"] if evidence["message"] != cause["title"] else ""),
+        paragraph(causes.message_of(cause)),
         _picture(evidence.get("picture")),
         paragraph(case.get("only", "")),
         *map(paragraph, facts),

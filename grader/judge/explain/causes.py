@@ -78,6 +78,11 @@ class Cause:
         }
 
     @property
+    def is_raised(self) -> bool:
+        """Whether it ends in an error."""
+        return self.evidence.failure is not None and self.evidence.failure.group == "error"
+
+    @property
     def is_missing(self) -> bool:
         """Whether something that the task names is not there: nothing can be said of it but that."""
         return self.evidence.failure is not None and self.evidence.failure.kind == "missing"
@@ -85,7 +90,7 @@ class Cause:
     def _place(self, located: Located) -> str:
         """Return what a place is called: by the error that is raised there, where one is."""
         failure = self.evidence.failure
-        if failure is not None and failure.group == "error":
+        if self.is_raised and failure is not None:
             return shorten(clean(failure.message, 1000), LONGEST_TITLE, placeholder=" …")
         return _("It goes wrong in {where}").format(where=listed(located.lines))
 
@@ -108,18 +113,13 @@ def _joined(found: list[Cause]) -> list[Cause]:
     others: list[Cause] = []
     for cause in found:
         lines = cause.located.lines if cause.located is not None else ()
-        if cause.id == LOCATED and lines in causes and _is_like(cause, causes[lines]):
+        if cause.id == LOCATED and lines in causes and cause.is_raised == causes[lines].is_raised:
             causes[lines] = replace(causes[lines], cases=_ordered((*causes[lines].cases, *cause.cases)))
         elif lines and lines not in causes:
             causes[lines] = cause
         else:
             others.append(cause)
     return [*causes.values(), *others]
-
-
-def _is_like(one: Cause, other: Cause) -> bool:
-    """Whether both end in an error, or neither."""
-    return len({cause.evidence.failure.group == "error" for cause in (one, other) if cause.evidence.failure}) == 1
 
 
 def _ordered(cases: Iterable[CaseOutcome]) -> tuple[CaseOutcome, ...]:

@@ -122,9 +122,8 @@ def _with_around(case: CaseOutcome, traces: Traces, region: Region, statements: 
         if heads.text.startswith("Raise("):
             region = replace(region, lines=(*heads.heads[-1:], *region.lines))
     lines = around.lines(region.steps)
-    if (
-        len({one.frame for one in answer.passed if one.caller < 0}) > 1
-    ):  # the first may have left something in what came
+    calls = {one.frame for one in answer.passed if one.caller < 0}
+    if len(calls) > 1:  # the first may have left something in what came
         ran = {one.line for one in answer.passed}
         lines = (*lines, *(line for line in statements.fills() if line in ran))
     found = told(case, region, statements, lines)
@@ -146,9 +145,13 @@ def _before(check: Check, exchange: Exchange) -> tuple[Exchange, Trace] | None:
 def _slack(wrong: list[WrongResult], dtype: torch.dtype) -> float:
     """Return how far steps may be apart that are right: less than a result that is wrong by a little."""
     usual = RELATIVE.get(dtype_name(dtype), 0.0)
-    errors = [_error(mine, theirs) for mine, theirs, _name in wrong if mine is not None and mine.shape == theirs.shape]
-    least = min((error for error in errors if error), default=usual)
+    least = min((error for error in _errors(wrong) if error), default=usual)
     return min(usual, max(least / 4, EXACT * torch.finfo(dtype).eps)) if least < usual else usual
+
+
+def _errors(wrong: Sequence[WrongResult]) -> list[float]:
+    """Return how far those of the wrong results are off that have the right shape."""
+    return [_error(mine, theirs) for mine, theirs, _name in wrong if mine is not None and mine.shape == theirs.shape]
 
 
 def _error(mine: torch.Tensor, theirs: torch.Tensor) -> float:
@@ -163,9 +166,7 @@ def _is_faint(case: CaseOutcome, exchange: Exchange) -> bool:
     """Whether numbers of float64 are wrong by so little that a shorter dtype has been in between."""
     if case.variant.dtype != torch.float64 or exchange.want is None:
         return False
-    wrong = [leaf for leaf in wrong_results(exchange.value, exchange.want, exchange) if leaf[0] is not None]
-    errors = [_error(mine, theirs) for mine, theirs, _name in wrong if mine is not None and mine.shape == theirs.shape]
-    return 0.0 < max(errors, default=0.0) < FAINT
+    return 0.0 < max(_errors(wrong_results(exchange.value, exchange.want, exchange)), default=0.0) < FAINT
 
 
 def _by_fact(

@@ -15,11 +15,10 @@ class Statements:
     def __init__(self, source: str) -> None:
         self.source = source
         self._first: dict[int, int] = {}
-        self._tree: ast.Module | None = None
         try:
             self._tree = ast.parse(source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return
+            self._tree = ast.Module([], [])
         for node in ast.walk(self._tree):
             if isinstance(node, ast.stmt) and not hasattr(node, "body") and node.end_lineno:
                 self._first.update(dict.fromkeys(range(node.lineno, node.end_lineno + 1), node.lineno))
@@ -30,8 +29,7 @@ class Statements:
 
     def function(self, owner: str, name: str) -> int:
         """Return the line at which a function begins, or a method of a class; 0 where there is none."""
-        body = self._tree.body if self._tree is not None else []
-        for node in body:
+        for node in self._tree.body:
             if isinstance(node, ast.ClassDef) and node.name == owner:
                 found = [n.lineno for n in node.body if isinstance(n, ast.FunctionDef) and n.name == name]
                 return found[-1] if found else 0
@@ -47,14 +45,14 @@ class Statements:
 
     def _made(self, line: int) -> ast.FunctionDef | None:
         """Return the function that begins at a line."""
-        every = ast.walk(self._tree) if self._tree is not None else ()
+        every = ast.walk(self._tree)
         return next((node for node in every if isinstance(node, ast.FunctionDef) and node.lineno == line), None)
 
     def guards(self, line: int) -> list[int]:
         """Return the conditions on which the function that begins at a line raises, or one that it calls, as lines."""
         found: list[int] = []
         left, seen = [self._made(line)], list[ast.FunctionDef]()
-        every = {n.name: n for n in ast.walk(self._tree or ast.Module([], [])) if isinstance(n, ast.FunctionDef)}
+        every = {n.name: n for n in ast.walk(self._tree) if isinstance(n, ast.FunctionDef)}
         while left:
             made = left.pop(0)
             if made is None or made in seen:
@@ -69,14 +67,14 @@ class Statements:
     def defaults(self, line: int = 0) -> dict[str, tuple[int, str]]:
         """Return the defaults of the function that a line is in, of all functions unasked: where, and what each is."""
         found: dict[str, tuple[int, str]] = {}
-        for node in ast.walk(self._tree) if self._tree is not None else ():
+        for node in ast.walk(self._tree):
             if isinstance(node, ast.FunctionDef) and (not line or node.lineno <= line <= (node.end_lineno or 0)):
                 found |= {name: (node.lineno, ast.dump(value)) for name, value in _defaults(node)}
         return found
 
     def takes_default(self, owner: str, line: int) -> bool:
         """Whether the statement of a line reads an argument of the constructor that has a default."""
-        classes = [node for node in ast.walk(self._tree or ast.Module([], [])) if isinstance(node, ast.ClassDef)]
+        classes = [node for node in ast.walk(self._tree) if isinstance(node, ast.ClassDef)]
         made = [n for c in classes if c.name == owner for n in c.body if isinstance(n, ast.FunctionDef)]
         for function in (one for one in made if one.name == "__init__"):
             names = {name for name, _value in _defaults(function)}
@@ -87,8 +85,7 @@ class Statements:
 
     def attribute(self, owner: str, name: str) -> int:
         """Return the line at which a class, or any where none is named, first gives itself an attribute; 0 for none."""
-        body = self._tree.body if self._tree is not None else []
-        for node in body:
+        for node in self._tree.body:
             if isinstance(node, ast.ClassDef) and node.name == (owner or node.name):
                 for inner in ast.walk(node):
                     if isinstance(inner, (ast.Assign, ast.AnnAssign)):
@@ -101,7 +98,7 @@ class Statements:
     def fills(self) -> list[int]:
         """Return the lines at which functions put something into a list or a mapping that they were called with."""
         found: list[int] = []
-        for function in ast.walk(self._tree) if self._tree is not None else ():
+        for function in ast.walk(self._tree):
             if isinstance(function, ast.FunctionDef):
                 names = {arg.arg for arg in ast.walk(function.args) if isinstance(arg, ast.arg)} - {"self"}
                 found += [
@@ -111,13 +108,13 @@ class Statements:
 
     def everywhere(self, name: str) -> list[int]:
         """Return the lines at which the file itself gives a name a value."""
-        body = self._tree.body if self._tree is not None else []
+        body = self._tree.body
         return [node.lineno for node in body if isinstance(node, (ast.Assign, ast.AnnAssign)) and _binds(node, name)]
 
     def given(self, attribute: str, line: int) -> list[tuple[int, str]]:
         """Return where the class that a line is in gives its object an attribute or changes it, and what it says."""
         found: list[tuple[int, str]] = []
-        for node in self._tree.body if self._tree is not None else []:
+        for node in self._tree.body:
             if isinstance(node, ast.ClassDef) and node.lineno <= line <= (node.end_lineno or 0):
                 simple = (
                     inner for inner in ast.walk(node) if isinstance(inner, ast.stmt) and not hasattr(inner, "body")
@@ -128,7 +125,7 @@ class Statements:
     def called(self, text: str) -> list[int]:
         """Return the lines of the statements in functions of the file that a text calls, not those of methods."""
         found: list[int] = []
-        for node in self._tree.body if self._tree is not None else []:
+        for node in self._tree.body:
             if isinstance(node, ast.FunctionDef) and f"{node.name}(" in text:
                 inner = (one for one in ast.walk(node) if isinstance(one, ast.stmt) and one is not node)
                 found += [one.lineno for one in inner if not isinstance(one, ast.Expr)]
