@@ -13,6 +13,7 @@ from grader import catalog
 from grader.client.session import Request, Session
 from grader.dev.answers import known_answers
 from grader.judge.explain.mistakes import load
+from tests.gradings import SEED
 
 
 def graded(session: Session, kata: str, source: str, case: str, **more) -> dict:
@@ -54,6 +55,15 @@ def masked_softmax(scores, mask=None, dim=-1):
     assert named["title"] == bank["mask-inverted"].title["en"]
     assert named["explain"] == bank["mask-inverted"].explain["en"]
     assert set(named["cases"]) == {case["id"] for case in report["cases"] if case["outcome"] == "failed"}
+
+
+def test_a_mistake_that_passes_is_not_blamed(session: Session) -> None:
+    """Plain numbers are never accepted at a glance: a mistake in something else passes the cases that fail here."""
+    kata = catalog.find("lr-schedule")
+    (known,) = [one for one in known_answers(kata) if one.name == "rates_below_1e_8_are_zero"]
+    report = session.grade(Request(kata.id, known.source, kata.filename, seed=SEED), many=True)
+    assert report["verdict"] == "failed"
+    assert "nothing-refused" not in ids(report)
 
 
 def test_in_chinese(session: Session) -> None:

@@ -93,3 +93,9 @@ def test_two_results_that_agree(exact: bool, moved: float, holds: bool) -> None:
     first, second = torch.tensor([1.0, float("nan")]), torch.tensor([1.0 + moved, float("nan")])
     values = [value_of(*reply_with(first)), (None, value_of(*reply_with(second)))]
     assert Agreement((0, ()), (1, (1,)), exact, "", 2).holds(values.__getitem__) == holds
+
+
+@pytest.mark.parametrize(("want", "can"), [(WANT, True), ((WANT, 3, None), True), (0.5, False), ([WANT, [0.5]], False)])
+def test_what_no_reply_can_be_at_a_glance(want: Any, can: bool) -> None:
+    """Plain floats are judged in the long way: a glance says nothing of who passes."""
+    assert Expectation(want, {}, torch.float32, "", grad=False).can_be_met is can

@@ -82,7 +82,7 @@ def reproduces(grading: Grading, implementation: MistakeRunner, case: CaseOutcom
 def passes(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool | None:
     """Whether an implementation passes a case at a glance, whatever the answer did; None where that takes more."""
     recording = case.evidence.recording
-    if recording is None or not recording.is_straight or case.is_read_off:
+    if recording is None or not recording.can_be_met or case.is_read_off:
         return None
     find_out = partial(_meets, grading, implementation, recording)
     return implementation.passes(grading.seed, f"{case.id}, at a glance", find_out)

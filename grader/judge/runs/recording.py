@@ -37,6 +37,11 @@ class Recording:
     repeats: frozenset[int] = frozenset()
     """The numbers of the runs that together show all that this one can: it is asked for after them."""
 
+    @property
+    def can_be_met(self) -> bool:
+        """Whether its replies alone can tell that an answer passes; else only the case itself can."""
+        return self.is_straight and all(expected.can_be_met for expected in self.expected)
+
     def met(self, replies: Iterable[tuple[Header | None, Payload]]) -> bool:
         """Whether these replies, with their payloads, are those of a passing answer."""
         read: list[tuple[Header, Payload]] = []

@@ -34,12 +34,18 @@ _accepted: dict[tuple[tuple[str, tuple[int, ...]], ...], Any] = {}
 class Expected(Protocol):
     """What a passing reply looks like."""
 
+    @property
+    def can_be_met(self) -> bool:
+        """Whether there are replies that meet it: a float, say, always takes the long way."""
+
     def met(self, reply: dict[str, Any], payload: Payload) -> bool:
         """Whether a reply is what was expected, with nothing to remark upon."""
 
 
 class BuiltModule:
     """The reply to a module that was built, with the parameters of the contract."""
+
+    can_be_met: Final = True
 
     def __init__(self, state: dict[str, torch.Tensor], *, wants_module: bool) -> None:
         self._state, self._wants_module = state, wants_module
@@ -60,6 +66,8 @@ class BuiltModule:
 
 class AnyValue:
     """The reply to a call whose result is not compared with the reference's."""
+
+    can_be_met: Final = True
 
     def __init__(self, device: str) -> None:
         self._device = device
@@ -95,6 +103,7 @@ class Expectation:
         self._device, self._grad = device, grad
         self._dtype = dtype
         self._shape = self._template(want)
+        self.can_be_met: Final = _is_whole(self._shape)
         self._grads = list(grads)
         leaves: list[torch.Tensor] = []
         moved: list[float | None] = []
@@ -181,6 +190,11 @@ class Expectation:
         return len(items) == len(template) and all(
             self._fits(item, part, found) for item, part in zip(items, template, strict=True)
         )
+
+
+def _is_whole(template: Any) -> bool:
+    """Whether nothing in what a result looks like takes the long way."""
+    return all(map(_is_whole, template)) if isinstance(template, list) else template != ()
 
 
 def value_of(reply: dict[str, Any], payload: Payload) -> Tree:
