@@ -13,9 +13,12 @@ import pytest
 
 from grader import catalog
 from grader.dev.answers import Known, known_answers
+from tests.conftest import KATAS_A_DAY
 
 SEED: Final = 2017
 """One for all: what fails here fails again. `kata dev check` draws others."""
+EVERY_DAY: Final = ("masked-softmax", "mha", "sdpa")
+"""Katas with so many tests of explanations that their judges prepare each day."""
 
 
 @cache
@@ -27,6 +30,20 @@ def answers_of(kata: str) -> tuple[Known, ...]:
 def on_its_worker(kata: str) -> pytest.MarkDecorator:
     """Return the mark of tests that one worker does, one after the other, since they share a judge."""
     return pytest.mark.xdist_group(kata)
+
+
+def by_kata(*tests: Any) -> list[Any]:
+    """Return the parameters of a test, of which the first is a kata, for the workers that have their judges.
+
+    Each is done on a day of its kata, when its judge is prepared anyway; that of a few katas is prepared every day.
+    """
+    found = []
+    for test in tests:
+        values, name, marks = (test.values, test.id, test.marks) if hasattr(test, "values") else (test, None, ())
+        kata = values[0]
+        shared = [] if kata in EVERY_DAY else [pytest.mark.one_of_many(of=KATAS_A_DAY)]
+        found.append(pytest.param(*values, id=name, marks=[*marks, on_its_worker(kata), *shared]))
+    return found
 
 
 def of_kata(kata: str, *values: Any, name: str, shares: int = 1) -> Any:

@@ -8,8 +8,7 @@ import torch
 from grader import catalog
 from grader.client.session import Request, Session
 from grader.judge.explain.locate.match import near
-
-SEED = 2017
+from tests.gradings import SEED, by_kata, on_its_worker
 
 
 def why(session: Session, kata: str, source: str, case: str = "", **more) -> list[dict]:
@@ -36,6 +35,7 @@ def line_of(source: str, text: str) -> int:
     return found
 
 
+@on_its_worker("mha")
 def test_a_named_mistake_has_its_line(session: Session) -> None:
     """The name comes with the place in the answer that it is about."""
     source = changed("mha", ("                mask = mask.unsqueeze(1)  # (B, 1, n, m)\n", "                pass\n"))
@@ -45,6 +45,7 @@ def test_a_named_mistake_has_its_line(session: Session) -> None:
     assert line_of(source, "masked_fill(~mask, float") in first["lines"]
 
 
+@on_its_worker("sdpa")
 def test_a_place_is_shown_in_a_case_that_is_taken_in_at_a_glance(session: Session) -> None:
     """It is looked for in a large call; the page shows the first small one that fails alike, as a picture."""
     source = changed(
@@ -56,6 +57,7 @@ def test_a_place_is_shown_in_a_case_that_is_taken_in_at_a_glance(session: Sessio
     assert first["evidence"]["picture"]
 
 
+@on_its_worker("sdpa")
 @pytest.mark.parametrize(
     ("old", "new", "marked"),
     [
@@ -75,6 +77,7 @@ def test_a_mistake_that_nobody_knows_is_located(session: Session, old: str, new:
     assert "right" in first["evidence"]["steps"].lower()
 
 
+@on_its_worker("mha")
 def test_another_style_is_not_blamed(session: Session) -> None:
     """Queries that are scaled first, heads that are folded: only the line that is wrong."""
     source = """
@@ -119,6 +122,7 @@ class MultiHeadAttention(nn.Module):
     assert first["lines"] == [line_of(source, "c + 0.01")]
 
 
+@on_its_worker("mha")
 def test_heads_that_are_merged_wrongly_are_merged_at_that_line(session: Session) -> None:
     """Moving numbers makes none, so the line that moves them is among those that are named."""
     source = changed(
@@ -133,6 +137,7 @@ def test_heads_that_are_merged_wrongly_are_merged_at_that_line(session: Session)
     assert len(first["lines"]) <= 2
 
 
+@on_its_worker("mha")
 def test_a_step_that_is_missing(session: Session) -> None:
     """What is returned has right numbers, too early."""
     source = changed("mha", ("output = self.W_o(self.concat_heads(context))", "output = self.concat_heads(context)"))
@@ -140,6 +145,7 @@ def test_a_step_that_is_missing(session: Session) -> None:
     assert line_of(source, "output = self.concat_heads(context)") in first["lines"] or first["lines"]
 
 
+@on_its_worker("sdpa")
 def test_in_chinese(session: Session) -> None:
     """The place is told in the language that was asked for."""
     source = changed("sdpa", ("output = weights @ v  # (B, n, d_v)", "output = weights @ v.flip(-2)"))
@@ -147,6 +153,7 @@ def test_in_chinese(session: Session) -> None:
     assert "行" in first["evidence"]["steps"]
 
 
+@on_its_worker("sdpa")
 def test_an_answer_that_passes_is_asked_for_no_steps(session: Session) -> None:
     """Nothing is explained where nothing fails."""
     report = session.grade(Request("sdpa", catalog.find("sdpa").reference(), "sdpa.py", seed=SEED), many=True)
@@ -159,7 +166,7 @@ def test_an_answer_that_passes_is_asked_for_no_steps(session: Session) -> None:
 
 @pytest.mark.parametrize(
     ("kata", "old", "new", "marked", "word"),
-    [
+    by_kata(
         ("sdpa", "output = weights @ v  # (B, n, d_v)", "output = weights.detach() @ v", "weights.detach()", "graph"),
         (
             "sdpa",
@@ -177,7 +184,7 @@ def test_an_answer_that_passes_is_asked_for_no_steps(session: Session) -> None:
             "W_k =",
             "made",
         ),
-    ],
+    ),
 )
 def test_other_failures_have_a_line(session: Session, kata: str, old: str, new: str, marked: str, word: str) -> None:
     """Where the graph is cut, an input is changed, a dtype comes in, a result is returned, a layer is made."""
@@ -187,6 +194,7 @@ def test_other_failures_have_a_line(session: Session, kata: str, old: str, new: 
     assert any(marked_line in cause["lines"] and word in cause["evidence"]["steps"] for cause in found), found
 
 
+@on_its_worker("sdpa")
 def test_a_step_that_is_wrong_where_it_hardly_shows(session: Session) -> None:
     """Weights that are cut off look right beside 1, and are not beside values of 1e32."""
     source = changed(
@@ -206,6 +214,7 @@ def test_truth_values_are_no_numbers() -> None:
     assert not near(numbers, mask, 0.5)
 
 
+@on_its_worker("sdpa")
 def test_a_wrong_result_has_a_picture(session: Session) -> None:
     """A window of at most eight by eight around the first wrong number, of the weights where they are wrong."""
     source = changed("sdpa", ("weights = torch.softmax(scores, dim=-1)", "weights = torch.softmax(scores, dim=-2)"))
@@ -216,6 +225,7 @@ def test_a_wrong_result_has_a_picture(session: Session) -> None:
     assert all(len(row) <= 8 for row in picture["got"])
 
 
+@on_its_worker("masked-softmax")
 def test_a_picture_has_words_for_what_is_no_number(session: Session) -> None:
     """JSON has no NaN."""
     source = changed("masked-softmax", ("return weights.masked_fill(~mask, 0.0)", "return weights"))
@@ -223,6 +233,7 @@ def test_a_picture_has_words_for_what_is_no_number(session: Session) -> None:
     assert "nan" in [number for row in picture["got"] for number in row]
 
 
+@on_its_worker("mha")
 def test_a_mistake_that_is_right_in_a_case_is_not_named_for_it(session: Session) -> None:
     """A scale that goes through float32 costs digits of float64; no mistake of another family is blamed for that."""
     source = changed("mha", ("/ math.sqrt(self.d_head)", "/ float(torch.tensor(self.d_head).sqrt())"))
@@ -232,6 +243,7 @@ def test_a_mistake_that_is_right_in_a_case_is_not_named_for_it(session: Session)
     assert any(cause["id"] == "scale-in-float32" or line in cause["lines"] for cause in found)
 
 
+@on_its_worker("sdpa")
 def test_what_is_out_of_bounds_comes_first(session: Session) -> None:
     """Before a mistake that has a name: with the library's own function there is nothing to explain."""
     source = """
@@ -248,6 +260,7 @@ def scaled_dot_product_attention(q, k, v, mask=None):
     assert first["lines"] == [line_of(source, "output = F.")]
 
 
+@on_its_worker("rope")
 def test_complex_numbers_are_pairs(session: Session) -> None:
     """A rotation that is written with complex numbers is looked at like any other."""
     source = (
@@ -271,12 +284,12 @@ def apply_rotary(x, cos, sin):
 
 @pytest.mark.parametrize(
     ("kata", "edits", "marked", "most"),
-    [
+    by_kata(
         ("greedy-decode", (("        written.append(token)", "        written.append(token % 3)"),), "token % 3", 3),
         ("beam-search", (("candidates[:beam]", "candidates[: min(beam, 4)]"),), "min(beam, 4)", 2),
         ("bleu", (("matches / (len(pred) - n + 1)", "matches / (len(pred) - n + 2)"),), "- n + 2", 4),
         ("bleu", (("for n in range(1, min(k", "for n in range(1, min(k - 1"),), "k - 1", 2),
-    ],
+    ),
 )
 def test_decoders_and_scores_are_located(session: Session, kata: str, edits: tuple, marked: str, most: int) -> None:
     """What names stand for tells where Python's numbers and lists go wrong."""
@@ -286,12 +299,14 @@ def test_decoders_and_scores_are_located(session: Session, kata: str, edits: tup
     assert len(first["lines"]) <= most
 
 
+@on_its_worker("sdpa")
 def test_digits_that_are_lost_have_a_line(session: Session) -> None:
     """An epsilon that only shows in float64 is where the digits end."""
     source = changed("sdpa", ("torch.softmax(scores, dim=-1)", "torch.softmax(scores, dim=-1) * (1 - 1e-11)"))
     assert any(line_of(source, "1e-11") in cause["lines"] for cause in why(session, "sdpa", source))
 
 
+@on_its_worker("sdpa")
 def test_what_only_large_calls_show_is_located(session: Session) -> None:
     """A call of a thousand tokens is looked at where no smaller one fails."""
     source = changed(
@@ -305,12 +320,14 @@ def test_what_only_large_calls_show_is_located(session: Session) -> None:
     assert any(line_of(source, "< 200") in cause["lines"] for cause in found)
 
 
+@on_its_worker("add-norm")
 def test_what_is_drawn_at_random_is_located(session: Session) -> None:
     """A case that compares no numbers still shows where the answer leaves the reference."""
     source = changed("add-norm", ("self.dropout(y)", "self.dropout(self.dropout(y))"))
     assert any(line_of(source, "self.dropout(self.") in cause["lines"] for cause in why(session, "add-norm", source))
 
 
+@on_its_worker("sdpa")
 def test_what_is_made_elsewhere_has_a_line(session: Session) -> None:
     """A result on the CPU while the inputs are not: the line that makes it there."""
     source = changed("sdpa", ("    return output, weights", "    output = output.cpu()\n    return output, weights"))
@@ -318,6 +335,7 @@ def test_what_is_made_elsewhere_has_a_line(session: Session) -> None:
     assert any(line_of(source, "output.cpu()") in cause["lines"] for cause in found)
 
 
+@on_its_worker("kv-cache")
 def test_work_that_is_done_twice_has_a_line(session: Session) -> None:
     """Which line asks for most of what the reference does not do."""
     source = changed(
@@ -333,7 +351,7 @@ def test_work_that_is_done_twice_has_a_line(session: Session) -> None:
 
 @pytest.mark.parametrize(
     ("kata", "old", "new", "marked"),
-    [
+    by_kata(
         ("layer-norm", "torch.sqrt(variance + eps)", "(torch.sqrt(variance) + eps)", "(torch.sqrt(variance) + eps)"),
         (
             "self-attention",
@@ -341,7 +359,7 @@ def test_work_that_is_done_twice_has_a_line(session: Session) -> None:
             "self.W_v = nn.Linear(d_model, d_v, bias=False)",
             "self.W_v = nn.Linear",
         ),
-    ],
+    ),
 )
 def test_a_place_is_not_the_one_behind_it(session: Session, kata: str, old: str, new: str, marked: str) -> None:
     """A step that is wrong by less than a step may be is none that is right; a layer that lacks a bias has its line."""
@@ -349,6 +367,7 @@ def test_a_place_is_not_the_one_behind_it(session: Session, kata: str, old: str,
     assert any(line_of(source, marked) in cause["lines"] for cause in why(session, kata, source))
 
 
+@on_its_worker("mha")
 def test_layers_are_made_in_any_order(session: Session) -> None:
     """A mistake is named though the keys' layer is made before that of the queries."""
     query, key = (f"        self.{name} = nn.Linear(d_model, d_model, bias=bias)\n" for name in ("W_q", "W_k"))

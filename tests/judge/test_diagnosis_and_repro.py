@@ -13,12 +13,12 @@ from grader import catalog
 from grader.client.session import Request, Session
 from grader.dev.answers import known_answers
 from grader.judge.explain.mistakes import load
-from tests.gradings import SEED
+from tests.gradings import KATAS_A_DAY, SEED, on_its_worker
 
 
 def graded(session: Session, kata: str, source: str, case: str, **more) -> dict:
-    """Grade an answer in a few cases."""
-    return session.grade(Request(kata, source, catalog.find(kata).filename, seed=3, case=case, **more))
+    """Grade an answer in a few cases, with the inputs that are prepared for all tests of its kata."""
+    return session.grade(Request(kata, source, catalog.find(kata).filename, seed=SEED, case=case, **more), many=True)
 
 
 def changed(kata: str, old: str, new: str) -> str:
@@ -36,6 +36,7 @@ def ids(report: dict) -> list[str]:
 # --- diagnosis --------------------------------------------------------------------------------------------------------
 
 
+@on_its_worker("masked-softmax")
 def test_a_known_mistake_in_other_words(session: Session) -> None:
     """What counts is what an answer does, not how it is written."""
     source = """
@@ -57,6 +58,7 @@ def masked_softmax(scores, mask=None, dim=-1):
     assert set(named["cases"]) == {case["id"] for case in report["cases"] if case["outcome"] == "failed"}
 
 
+@on_its_worker("lr-schedule")
 def test_a_mistake_that_passes_is_not_blamed(session: Session) -> None:
     """Plain numbers are never accepted at a glance: a mistake in something else passes the cases that fail here."""
     kata = catalog.find("lr-schedule")
@@ -66,6 +68,7 @@ def test_a_mistake_that_passes_is_not_blamed(session: Session) -> None:
     assert "nothing-refused" not in ids(report)
 
 
+@on_its_worker("masked-softmax")
 def test_in_chinese(session: Session) -> None:
     """The texts are those of the language that was asked for."""
     bank = {mistake.id: mistake for mistake in load(catalog.find("masked-softmax"))}
@@ -74,6 +77,7 @@ def test_in_chinese(session: Session) -> None:
     assert named["nudge"] == bank["mask-inverted"].nudge["zh"]
 
 
+@on_its_worker("masked-softmax")
 def test_no_name_for_what_is_in_no_bank(session: Session) -> None:
     """A mistake of one's own is not given somebody else's name."""
     source = changed("masked-softmax", "masked_scores = scores", "masked_scores = 1.01 * scores")
@@ -82,6 +86,7 @@ def test_no_name_for_what_is_in_no_bank(session: Session) -> None:
     assert ids(report) == []
 
 
+@on_its_worker("masked-softmax")
 def test_no_name_for_half_a_mistake(session: Session) -> None:
     """An entry that would have failed a case which the answer passed is out."""
     bank = {mistake.id: mistake for mistake in load(catalog.find("masked-softmax"))}
@@ -100,17 +105,19 @@ def masked_softmax(scores, mask=None, dim=-1):
     assert ids(report) == []
 
 
-@pytest.mark.one_of_many(of=2)
+@on_its_worker("decoder-block")
+@pytest.mark.one_of_many(of=KATAS_A_DAY)
 @pytest.mark.parametrize("names", [("no-memory-read", "sublayer-not-dropped"), ("pre-norm", "new-before-old")])
 def test_two_in_a_large_bank(session: Session, names: tuple[str, str]) -> None:
     """Two of fifty mistakes are found in one file: most pairs are ruled out by what each of the two does by itself."""
     kata, source = catalog.find("decoder-block"), catalog.find("decoder-block").reference()
     for mistake in load(kata):
         source = mistake.applied_to(source) if mistake.id in names else source
-    report = session.grade(Request(kata.id, source, kata.filename, seed=7), many=True)
+    report = session.grade(Request(kata.id, source, kata.filename, seed=SEED), many=True)
     assert set(ids(report)) == set(names)
 
 
+@on_its_worker("mask-dialects")
 def test_no_two_that_a_passing_contract_contradicts(session: Session) -> None:
     """Two mistakes are named only where they do what the answer did in the cases of the contract that pass, too."""
     kata = catalog.find("mask-dialects")
@@ -124,19 +131,22 @@ def to_keep_mask(mask, dialect):
         raise ValueError(dialect)
     return mask.bool() if dialect == "keep" else ~mask.bool()
 """
-    named = ids(session.grade(Request(kata.id, by_dtype_first, kata.filename, seed=1), many=True))
+    named = ids(session.grade(Request(kata.id, by_dtype_first, kata.filename, seed=SEED), many=True))
     assert "unknown-is-hide" not in named
     assert "dtype-not-checked" not in named
 
 
+@pytest.mark.one_of_many(of=KATAS_A_DAY)
+@on_its_worker("decoder-block")
 def test_a_cost_is_explained_by_one_of_its_size(session: Session) -> None:
     """A mistake that costs three times less than the answer is not what the answer does."""
     kata = catalog.find("decoder-block")
     (answer,) = (a for a in known_answers(kata) if a.name == "whole_score_matrix_each_step")
-    named = ids(session.grade(Request(kata.id, answer.source, kata.filename, seed=7, case="cost/"), many=True))
+    named = ids(session.grade(Request(kata.id, answer.source, kata.filename, seed=SEED, case="cost/"), many=True))
     assert named == ["queries-of-all-positions"]
 
 
+@on_its_worker("masked-softmax")
 def test_no_name_for_a_passing_answer(session: Session) -> None:
     """Correct answers carry no diagnosis and no script, nor does a stub."""
     kata = catalog.find("masked-softmax")
@@ -173,6 +183,7 @@ def values(output: str, heading: str) -> str:
     return output.partition(f"{heading}\n")[2].partition("\nexpected\n")[0].partition("\ngradient of")[0].strip()
 
 
+@on_its_worker("masked-softmax")
 def test_a_function(session: Session, tmp_path: Path) -> None:
     """The script calls the function with the inputs of a failing case and prints got and expected."""
     source = changed("masked-softmax", "weights = torch.softmax(masked", "weights = 0.5 * torch.softmax(masked")
@@ -184,9 +195,10 @@ def test_a_function(session: Session, tmp_path: Path) -> None:
     assert got.startswith("tensor(")
     assert expected.startswith("tensor(")
     assert got != expected
-    assert "seed 3" in report["repro"]
+    assert f"seed {SEED}" in report["repro"]
 
 
+@on_its_worker("masked-softmax")
 def test_a_call_that_raises(session: Session, run) -> None:
     """Where the answer raises, so does the script, at the learner's line."""
     source = changed("masked-softmax", "weights = torch.softmax(masked", "weights = nothing.softmax(masked")
@@ -197,6 +209,7 @@ def test_a_call_that_raises(session: Session, run) -> None:
     assert raised.traceback[-1].lineno + 1 == int(report["cases"][0]["where"].partition(":")[2])
 
 
+@on_its_worker("mha")
 def test_a_module(session: Session, run) -> None:
     """The module is built with the weights of the failing call."""
     source = changed("mha", "/ math.sqrt(self.d_head)", "/ math.sqrt(self.n_heads * self.d_head)")
@@ -207,6 +220,7 @@ def test_a_module(session: Session, run) -> None:
     assert failed["message"].partition("expected ")[2].partition(",")[0] in values(output, "expected")
 
 
+@on_its_worker("kv-cache")
 def test_all_calls_of_the_case_and_what_differs(session: Session, run) -> None:
     """Earlier results are made by the file itself and handed back; a repaired file agrees."""
     right = catalog.find("kv-cache").reference()
@@ -222,6 +236,7 @@ def test_all_calls_of_the_case_and_what_differs(session: Session, run) -> None:
     assert run(report, right).splitlines()[-1] == "agrees now"
 
 
+@on_its_worker("sdpa")
 def test_a_gradient(session: Session, run) -> None:
     """A wrong gradient shows beside the expected one."""
     source = changed("sdpa", "torch.softmax(scores, dim=-1)", "torch.softmax(scores.detach(), dim=-1)")
@@ -234,6 +249,7 @@ def test_a_gradient(session: Session, run) -> None:
     assert "gradient of v\ntensor" in output
 
 
+@on_its_worker("kv-cache")
 def test_gradients_of_parameters_and_members(session: Session, run) -> None:
     """Each gradient that the script prints belongs to something that the script has."""
     source = changed("kv-cache", "return self.W_o(context), (keys", "return self.W_o(context.detach()), (keys")
@@ -243,6 +259,7 @@ def test_gradients_of_parameters_and_members(session: Session, run) -> None:
     assert "gradient of x\n" in output
 
 
+@on_its_worker("masked-softmax")
 @pytest.mark.parametrize("case", ["core/transposed", "mask/one_tensor_stands"])
 def test_a_view(session: Session, run, case: str) -> None:
     """An input that was transposed or expanded is so in the script too: what fails on views fails there."""
@@ -261,6 +278,7 @@ def masked_softmax(scores, mask=None, dim=-1):
         run(report, source)
 
 
+@on_its_worker("adamw")
 def test_a_scene(session: Session, run) -> None:
     """What an optimiser is put into is in the script, which shows the wrong step."""
     source = changed("adamw", "decayed - lr * mean", "decayed + lr * mean")

@@ -8,7 +8,7 @@ from grader.client.session import Session
 from grader.dev.answers import Known
 from grader.judge.explain.locate.statements import Statements
 from grader.judge.explain.locate.words import listed
-from tests.gradings import answers_of
+from tests.gradings import KATAS_A_DAY, answers_of, by_kata, on_its_worker
 from tests.judge.test_causes import changed, line_of, why
 from tests.marked import changed as marked_lines
 from tests.marked import marks
@@ -16,7 +16,7 @@ from tests.marked import marks
 
 @pytest.mark.parametrize(
     ("kata", "old", "new", "marked"),
-    [
+    by_kata(
         pytest.param(
             "mask-dialects", "LOWEST_BIAS = -1e3", "LOWEST_BIAS = -32752.0", "= -32752.0", id="number of the file"
         ),
@@ -115,7 +115,7 @@ from tests.marked import marks
             "target_probs[1:]",
             id="a number of Python's, back to its tensors",
         ),
-    ],
+    ),
 )
 def test_the_faulty_line_is_in_the_place(session: Session, kata: str, old: str, new: str, marked: str) -> None:
     """Of a mistake that is looked for by its place alone."""
@@ -137,6 +137,8 @@ def test_checks_of_helpers_are_checks_of_their_callers() -> None:
     assert statements.guards(statements.function("Cache", "gather")) == [9, 2]
 
 
+@pytest.mark.one_of_many(of=KATAS_A_DAY)
+@on_its_worker("bahdanau-decoder")
 def test_a_list_that_was_handed_in_is_filled(session: Session) -> None:
     """The line that writes into a state which others may still hold."""
     (answer,) = (one for one in answers_of("bahdanau-decoder") if one.name == "state-written-into")
@@ -144,6 +146,7 @@ def test_a_list_that_was_handed_in_is_filled(session: Session) -> None:
     assert any(cause["lines"] == [line_of(answer.source, "state[1] = hidden")] for cause in causes), causes
 
 
+@on_its_worker("self-attention")
 def test_what_rounding_does_is_not_blamed(session: Session) -> None:
     """Scores of a million are rounded by what changes the weights; it is the fill that is wrong."""
     source = changed(

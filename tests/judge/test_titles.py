@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from grader.client.session import Session
+from tests.gradings import on_its_worker
 from tests.judge.test_causes import changed, line_of, why
 
 
+@on_its_worker("mha")
 def test_layers_under_other_names_and_arguments_that_are_not_taken(session: Session) -> None:
     """Both are called what they are, with the names and the signature of the task; they are no places to search."""
     source = changed(
@@ -32,6 +34,7 @@ def test_layers_under_other_names_and_arguments_that_are_not_taken(session: Sess
     assert "`__init__(self, d_model, n_heads, dropout=0.0, bias=True)`" in arguments["evidence"]["steps"]
 
 
+@on_its_worker("lora")
 @pytest.mark.parametrize(
     ("made", "title"),
     [
@@ -51,6 +54,7 @@ def test_a_parameter_that_is_another_one_than_in_the_task(session: Session, made
     assert first["line"] == line_of(source, "self.A = ")
 
 
+@on_its_worker("bpe")
 def test_errors_of_different_lines_have_causes_of_their_own(session: Session) -> None:
     """As byte-pair encoding is often taught: equals, no pair that is left, and ids that do not exist are three."""
     source = changed(
@@ -67,14 +71,16 @@ def test_errors_of_different_lines_have_causes_of_their_own(session: Session) ->
     assert unknown["cases"] == [case for case in unknown["cases"] if case.startswith("contract/ids_that_do_not_exist")]
 
 
+@on_its_worker("mha")
 def test_a_missing_layer_is_the_one_that_is_too_many(session: Session) -> None:
     """Where one layer is missing and one is unknown, the two are one under another name."""
-    source = changed("moe").replace("self.router", "self.gate")
-    first = why(session, "moe", source)[0]
+    source = changed("mha").replace("self.W_o", "self.proj")
+    first = why(session, "mha", source)[0]
     assert first["title"] == "a layer has another name than in the task"
-    assert "`gate` → `router`" in first["push"]
+    assert "`proj` → `W_o`" in first["push"]
 
 
+@on_its_worker("masks")
 def test_a_function_that_takes_other_arguments_has_a_line(session: Session) -> None:
     """No line of its own runs, so it is where it begins."""
     source = changed("masks", ("def combine_masks(*masks: Tensor | None)", "def combine_masks(a=None, b=None)"))
@@ -83,6 +89,7 @@ def test_a_function_that_takes_other_arguments_has_a_line(session: Session) -> N
     assert any(line_of(source, "def combine_masks") in cause["lines"] for cause in found)
 
 
+@on_its_worker("layer-norm")
 def test_what_the_file_does_not_define_comes_first(session: Session) -> None:
     """Nothing else can be said of the half of a task that is not there."""
     source = changed("layer-norm", ("def layer_norm(", "def normalised("))

@@ -8,8 +8,7 @@ import pytest
 
 from grader import catalog
 from grader.client.session import Request, Session
-
-SEED = 2017
+from tests.gradings import SEED, of_kata, on_its_worker
 
 ANNOTATED = """
 import math
@@ -223,7 +222,7 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("name", [of_kata(told.kata, name, name=name) for name, told in EXPECTED.items()])
 def test_what_a_person_expects(session: Session, name: str) -> None:
     """Each mistake is named by itself or has its line, and none is named that is not there."""
     told = EXPECTED[name]
@@ -283,6 +282,7 @@ NAMED_FALSELY = {
 }
 
 
+@on_its_worker("sdpa")
 @pytest.mark.parametrize("name", NAMED_FALSELY)
 def test_what_is_not_true_is_not_said(session: Session, name: str) -> None:
     """Mistakes that were named once for answers that do not make them."""
