@@ -17,6 +17,7 @@ from grader.judge.workers.keeper_client import WORKERS, KeeperClient
 from grader.judge.workers.reference import Reference
 from grader.judge.workers.standby import Standby
 from grader.language import current
+from grader.probes import simdevice
 
 SEED_OF_CALLS: Final = 20170612
 """Every call starts from this state of torch's generator, in answer, reference and mistakes.
@@ -40,6 +41,8 @@ class Model:
     """The reference of a kata and what it tells about the contract; the same for every grading."""
 
     def __init__(self, kata: Kata) -> None:
+        if "device" in kata.families:  # autograd settles at its first gradient which devices there are
+            simdevice.register()
         self.kata = kata
         self.text = kata.reference()
         self.reference = Reference(self.text, str(kata.solution / "reference.py"))

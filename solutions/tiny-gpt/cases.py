@@ -229,14 +229,14 @@ def test_positions_beyond_256(check, rng):
 @pytest.mark.precise
 @pytest.mark.derive("device", "contract")
 def test_faint_keys_with_loud_values(check, rng):
-    """A weight of 1e-8 is a weight: its value may be as large."""
+    """A weight of 1e-100 is a weight: its value may be as large."""
     model = check.module(vocab_size=3, d_model=4, n_heads=1, n_layers=1, max_len=5)
-    faint, usual, other = (torch.tensor(row) for row in ([-1.0, 0, 0, 1.0], [1.0, -1.0, 0, 0], [3.0, -3.0, 0, 0]))
+    faint, usual, other = torch.tensor([-1.0, 0, 0, 1.0]), torch.ones(4), 2 * torch.ones(4)  # a norm makes 0 of those
     model.set(token_embedding__weight=torch.stack([usual, faint, other]))
     model.set(position_embedding__weight=torch.zeros(5, 4))
     nothing, one = torch.zeros(4, 4, dtype=torch.float64), torch.ones(4, dtype=torch.float64)
     keys, values = nothing.clone(), nothing.clone()
-    keys[:, 0], values[:, 3] = 3.3, 1e8  # no larger: a last digit of the norm is in every value
+    keys[:, 0], values[:, 3] = 81.0, 1e98
     model.set(blocks__0__norm1__weight=one, blocks__0__norm1__bias=0 * one)
     model.set(blocks__0__attention__W_q__weight=nothing, blocks__0__attention__W_q__bias=one)
     model.set(blocks__0__attention__W_k__weight=keys, blocks__0__attention__W_v__weight=values)

@@ -221,8 +221,10 @@ class _Search:
         hits.sort(key=lambda hit: (-len(hit[1]), -len(explains[hit[0].id])))
         if pairs:
             return next(self._sharing(hits, roots))
-        if any(case.is_out_of_bounds for case in roots):
-            return []  # that comes first, and says what to do
+        beyond = [case for case in roots if case.is_out_of_bounds]
+        if beyond:  # that comes first, and says what to do, whatever else is wrong
+            called = (_diagnosis(m, cases) for m, cases, _run in hits if m.family == "contract" and beyond[0] in cases)
+            return list(islice(called, 1))
         likely = [mistake for mistake, _cases, _run in hits]
         found = self._both(self._with(likely), roots)
         found = found or self._three(likely[:MOST_LIKELY], roots)
