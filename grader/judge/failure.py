@@ -41,6 +41,8 @@ class Failure(Exception):
     """What a cost came to that is over its limit."""
     tolerance: Tolerance | None = None
     """How far the numbers that differ may be apart."""
+    times: float = 0.0
+    """How many times as far apart they are, where all are finite."""
     at: int = -1
     """The number of the operation in its run that failed, -1 for the last one."""
 

@@ -23,6 +23,10 @@ smallest bug."""
 MEASURED: Final = frozenset((torch.float64,))
 """In these the table is far above what correct computations need: see :class:`grader.judge.verdict.spread.Spread`."""
 
+HALVES: Final = frozenset((torch.bfloat16, torch.float16))
+NEAR: Final = 2.0
+"""In half precision numbers that are at most so many times as far away as the table allows may be there by bad luck."""
+
 MULTIPLE: Final = 64.0
 """A correct answer may be so many times as far away as the reference moves when all is rounded otherwise: three times
 the worst that was seen, and eight times below the smallest loss of digits."""

@@ -31,6 +31,8 @@ class Mismatch:
     message: str
     tolerance: Tolerance | None = None
     """How near numbers had to be, where it was numbers."""
+    times: float = 0.0
+    """How many times as far away the farthest of them was, where all are finite."""
 
 
 def compare(
@@ -162,7 +164,7 @@ def _compare_values(
     first = _first_wrong(wrong, label, lambda index: _numbers(index, got, want))
     worst_text, allowed_text = _apart((worst, room.most), 2)
     size = _("largest error {worst}, tolerance {allowed}").format(worst=worst_text, allowed=allowed_text)
-    return Mismatch("value", _("{first}, {size}").format(first=first, size=size), room)
+    return Mismatch("value", _("{first}, {size}").format(first=first, size=size), room, worst / room.most)
 
 
 def tolerance_of(want: torch.Tensor, dtype: torch.dtype, moved: float | None = None, slack: float = 1.0) -> Tolerance:

@@ -110,8 +110,11 @@ class Bank:
             return None
 
 
-def diagnose(grading: Grading, outcomes: list[CaseOutcome], bank: Bank) -> list[Diagnosis]:
-    """Return the mistakes that reproduce what the answer did, the most telling first; empty where none does."""
+def diagnose(grading: Grading, outcomes: list[CaseOutcome], bank: Bank, source: str) -> list[Diagnosis]:
+    """Return the mistakes that reproduce what the answer did, the most telling first; empty where none does.
+
+    ``source``: the answer's own text.
+    """
     failing = [case for case in outcomes if case.failure is not None and is_comparable(case)]
     passing = [case for case in outcomes if case.outcome == "passed" and not case.is_read_off and is_comparable(case)]
     if not failing or grading.answer.load_failure is not None or all(_is_stub(case) for case in failing):
@@ -122,12 +125,13 @@ def diagnose(grading: Grading, outcomes: list[CaseOutcome], bank: Bank) -> list[
         passing = [case for case in passing if case.variant.device != SIMULATED]
     by_id = {case.id: case for case in failing}
     found = _Search(grading, bank, failing, passing).found()
-    return [diagnosis for diagnosis in found if _is_seen(diagnosis, [by_id[case] for case in diagnosis.cases])]
+    return [diagnosis for diagnosis in found if _is_seen(diagnosis, [by_id[case] for case in diagnosis.cases], source)]
 
 
-def _is_seen(diagnosis: Diagnosis, cases: list[CaseOutcome]) -> bool:
-    """Whether what a mistake's name says of the numbers is to be seen in its cases: NaN is not said beside others."""
-    return "NaN" not in diagnosis.mistake.title["en"] or any(map(_has_nan, cases))
+def _is_seen(diagnosis: Diagnosis, cases: list[CaseOutcome], source: str) -> bool:
+    """Whether what a mistake's name says is to be seen: NaN in the numbers of its cases, NumPy in the answer."""
+    title = diagnosis.mistake.title["en"]
+    return ("NaN" not in title or any(map(_has_nan, cases))) and ("NumPy" not in title or "numpy" in source)
 
 
 def _has_nan(case: CaseOutcome) -> bool:
@@ -161,7 +165,12 @@ class _Search:
         return [(m, run) for m, run in mistakes if self._all(run, self._few) and self._all(run, self._telling)]
 
     def _of_others(self) -> list[tuple[Mistake, MistakeRunner]]:
-        """Return mistakes of families that do not fail, which fail here all the same: else they are none here."""
+        """Return mistakes of families that do not fail, which fail here all the same: else they are none here.
+
+        Somebody must be able to contradict them: in a few cases alone many mistakes do the same.
+        """
+        if not self._telling:
+            return []
         wrong = [
             (m, run)
             for m, run in self._strangers

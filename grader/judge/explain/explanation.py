@@ -27,7 +27,7 @@ def explained(request: dict[str, Any], grading: Grading, outcomes: list[CaseOutc
 def _explained(request: dict[str, Any], grading: Grading, outcomes: list[CaseOutcome], bank: Bank) -> dict[str, Any]:
     shown = Path(request["filename"]).name
     wanted = request.get("explained", True)
-    named = diagnose(grading, outcomes, bank) if wanted and request.get("named", True) else []
+    named = diagnose(grading, outcomes, bank, request["source"]) if wanted and request.get("named", True) else []
     why = causes(outcomes, named, request["source"]) if wanted else []
     return {
         "causes": [cause.document(request["source"], shown, request["lang"]) for cause in why],

@@ -50,6 +50,8 @@ def is_comparable(case: CaseOutcome) -> bool:
     check = case.check
     if case.failure is not None and case.failure.kind == "tampering":
         return False
+    if case.evidence.is_drawn_again:
+        return False
     if case.variant.device not in ("cpu", SIMULATED) or case.case.trains or case.case.large:
         return False
     if check is None or not check.exchanges:

@@ -20,6 +20,8 @@ class Evidence:
     """What was asked of the answer, as far as there is no check that knows."""
     check: Check | None = field(default=None, repr=False)
     """What was asked and replied, judged in the long way."""
+    is_drawn_again: bool = False
+    """Whether the check is that of other inputs than those which all answers of the seed get."""
     rejudge: Callable[[], Check] | None = field(default=None, repr=False)
     """Makes the check from the replies, where the run was accepted at a glance."""
 

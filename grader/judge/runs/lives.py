@@ -24,19 +24,24 @@ def live(
     known: KnownResults | None = None,
     variant: Variant | None = None,
     judges: bool = True,
+    draw: int = 0,
 ) -> Check:
     """Return a check for the function of a case to run through, with weights of its own seed.
 
     ``variant`` is another one than the outcome's, where it was read off a run of that one. Where it
-    ``judges`` not, what comes back is kept and not held against anything.
+    ``judges`` not, what comes back is kept and not held against anything. ``draw``: of the weights, the first is 0.
     """
-    weights = Numbers(grading.seed, f"weights of {outcome.case.stream}")
+    weights = Numbers(grading.seed, _drawn(f"weights of {outcome.case.stream}", draw))
     return Check(grading, variant or outcome.variant, weights, backend, number, known, judges=judges)
 
 
-def play(outcome: CaseOutcome, grading: Grading, check: Check) -> None:
-    """Run the function of a case through its check; what it raises comes through."""
-    outcome.case.function(check, Numbers(grading.seed, outcome.case.stream))
+def play(outcome: CaseOutcome, grading: Grading, check: Check, draw: int = 0) -> None:
+    """Run the function of a case through its check, on inputs of this ``draw``; what it raises comes through."""
+    outcome.case.function(check, Numbers(grading.seed, _drawn(outcome.case.stream, draw)))
+
+
+def _drawn(stream: str, draw: int) -> str:
+    return f"{stream}, draw {draw}" if draw else stream
 
 
 def assembled(run: Run, grading: Grading, backend: Any, recording: Recording) -> Check:

@@ -109,7 +109,7 @@ def judge_numbers(exchange: Exchange, dtype: torch.dtype, measure: Callable[[], 
 def _compare(exchange: Exchange, dtype: torch.dtype, moves: Moves, *, grad: bool) -> None:
     mismatch = comparison.compare(exchange.value, exchange.want, dtype, exchange.names, moves.results)
     if mismatch is not None:
-        raise Failure(mismatch.kind, mismatch.message, tolerance=mismatch.tolerance)
+        raise Failure(mismatch.kind, mismatch.message, tolerance=mismatch.tolerance, times=mismatch.times)
     if grad:
         compare_gradients(exchange.grads, expected_gradients(exchange), dtype, moves)
 
@@ -131,7 +131,9 @@ def compare_gradients(
         label = _("gradient of {name}").format(name=name)
         mismatch = comparison.compare_gradient(mine, wanted, dtype, label, moves.of(name))
         if mismatch is not None:
-            raise Failure(f"gradient-{mismatch.kind}", mismatch.message, tolerance=mismatch.tolerance)
+            raise Failure(
+                f"gradient-{mismatch.kind}", mismatch.message, tolerance=mismatch.tolerance, times=mismatch.times
+            )
 
 
 def named(errors: tuple[type[BaseException], ...]) -> str:

@@ -1,5 +1,5 @@
 # family: contract
-# mistake: none
+# mistake: calls-torch-adamw
 import torch
 
 

@@ -1,5 +1,5 @@
 # family: device
-# mistake: none
+# mistake: mask-on-the-cpu
 import torch
 from torch import nn
 

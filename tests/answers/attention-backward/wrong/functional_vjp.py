@@ -1,5 +1,5 @@
 # family: contract
-# mistake: none
+# mistake: left-to-autograd
 import torch
 
 

@@ -1,5 +1,5 @@
 # family: core
-# mistake: only-finished
+# mistake: finished-set-aside
 import torch
 import torch.nn.functional as F
 

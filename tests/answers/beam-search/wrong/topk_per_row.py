@@ -1,5 +1,5 @@
 # family: core
-# mistake: topk-of-equals
+# mistake: beam-exceeds-vocab
 import torch
 
 

@@ -1,5 +1,5 @@
 # family: cost
-# mistake: none
+# mistake: keys-and-values-made
 """Makes keys and values of all tokens in each step."""
 
 import math

@@ -1,5 +1,5 @@
 # family: dtype
-# mistake: none
+# mistake: sequences-numbered-in-half
 import math
 
 import torch

@@ -1,5 +1,5 @@
 # family: device
-# mistake: none
+# mistake: numpy-detour
 import numpy as np
 import torch
 from torch import nn

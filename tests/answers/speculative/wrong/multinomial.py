@@ -1,5 +1,5 @@
 # family: core
-# mistake: none
+# mistake: random-numbers-of-its-own
 import torch
 
 

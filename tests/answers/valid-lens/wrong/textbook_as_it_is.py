@@ -1,5 +1,5 @@
 # family: mask
-# mistake: none
+# mistake: scores-overwritten
 import torch
 from torch import nn
 
