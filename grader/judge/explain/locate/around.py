@@ -59,6 +59,22 @@ class Around:
         own = {self._line(self._trace.steps[number].line) for number in steps}
         return tuple(line for line in self._found if line not in own)
 
+    def strangers(self, steps: frozenset[int], strangers: frozenset[int]) -> None:
+        """Note who made right tensors that go into these steps where others should: as whoever uses them sees it."""
+        passed = self._trace.passed
+        for number in sorted(steps):
+            step = self._trace.steps[number]
+            if step.at < 0 or strangers.isdisjoint(step.reads):
+                continue
+            frame = passed[step.at].frame
+            for end in strangers.intersection(step.reads):
+                for other in sorted(self._trace.behind(end, self._right - strangers)[0]):
+                    at = self._trace.steps[other].at
+                    while at >= 0 and passed[at].frame != frame:
+                        at = passed[at].caller
+                    if at >= 0:
+                        self._note([passed[at].line])
+
     def _line(self, line: int) -> int:
         return self._flow.at(line).line
 
@@ -68,7 +84,7 @@ class Around:
         statement = self._flow.at(one.line)
         for name in sorted(statement.reads):
             bound = self._bound(number, name)
-            self._skipped(bound, number, name)
+            yield from self._skipped(bound, number, name)
             if bound < 0:
                 self._note(self._statements.everywhere(name))
             elif self._flow.at(self._trace.passed[bound].line).begins:
@@ -130,18 +146,34 @@ class Around:
         calls = any(one.caller == bound for one in self._trace.passed[bound + 1 :])
         return not calls and not any(step.at == bound for step in self._trace.steps)
 
-    def _skipped(self, bound: int, number: int, name: str) -> None:
-        """Note conditions that ran since a name was bound, and might have bound it to something else."""
+    def _skipped(self, bound: int, number: int, name: str) -> Iterator[int]:
+        """Note conditions that ran since a name was bound, and might have bound it to something else.
+
+        Where one asks for nothing but whether something is there, whoever called without it is yielded.
+        """
         frame = self._trace.passed[number].frame
         for between in range(max(bound + 1, 0), number):
             one = self._trace.passed[between]
             statement = self._flow.at(one.line)
-            if one.frame == frame and statement.is_head and name in statement.inside and not statement.asks_for_none:
+            if one.frame != frame or not statement.is_head or name not in statement.inside:
+                continue
+            if not statement.asks_for_none:
                 self._note([one.line])
+            elif one.caller >= 0 and self._was_left_out(between, statement):
+                yield self._called(one.caller)
+
+    def _was_left_out(self, number: int, head: Statement) -> bool:
+        """Whether what a condition asks for is an argument for which its function got nothing."""
+        for name in head.reads:
+            bound = self._bound(number, name)
+            one = self._trace.passed[bound] if bound >= 0 else None
+            if one is not None and self._flow.at(one.line).begins and one.made[name] == "None":
+                return True
+        return False
 
     def _heads(self, statement: Statement) -> None:
-        """Note the conditions and loops that a statement stands in."""
-        for line in statement.heads:
+        """Note the conditions and loops that a statement stands in, and those that might have handed something back."""
+        for line in (*statement.heads, *(at for at in statement.left if self._flow.at(at).returns)):
             head = self._flow.at(line)
             if not head.asks_for_none and (not head.targets or head.targets & statement.reads):
                 self._note([line])

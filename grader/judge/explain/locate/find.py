@@ -121,6 +121,7 @@ def _with_around(case: CaseOutcome, traces: Traces, region: Region, statements: 
         heads = flow_of(statements.source).at(region.lines[0])
         if heads.text.startswith("Raise("):
             region = replace(region, lines=(*heads.heads[-1:], *region.lines))
+    around.strangers(region.steps, region.strangers)
     lines = around.lines(region.steps)
     calls = {one.frame for one in answer.passed if one.caller < 0}
     if len(calls) > 1:  # the first may have left something in what came

@@ -35,6 +35,8 @@ class Statement:
     """Whether it only hands back what has names already."""
     is_guard: bool = False
     """Whether it is the head of a condition outside of all loops that may leave the function."""
+    returns: bool = False
+    """Whether it is the head of a condition outside of all loops that may hand something back."""
     begins: bool = False
     """Whether it is where a function begins."""
     inside: frozenset[str] = frozenset()
@@ -126,6 +128,7 @@ def _statement(
         jumps=isinstance(node, JUMPS),
         is_bare=isinstance(node, ast.Return) and _is_bare(node.value),
         is_guard=isinstance(node, ast.If) and not in_loop and _heads_that_leave(node) != (),
+        returns=isinstance(node, ast.If) and not in_loop and any(isinstance(n, ast.Return) for n in ast.walk(node)),
         inside=_stored([inner for body in _bodies(node) for inner in body]),
         targets=_stored([node.target]) if isinstance(node, ast.For) else frozenset(),
         ends=tuple(at for at in _heads_that_leave(node) if at != node.lineno) if isinstance(node, LOOPS) else (),

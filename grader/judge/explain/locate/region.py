@@ -5,8 +5,7 @@ Nothing outside of them can be to blame: what goes into them has the numbers of 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -14,9 +13,11 @@ import torch
 
 from grader.judge.exchange.compare import agree
 from grader.judge.explain.locate.alike import alike
-from grader.judge.explain.locate.match import RELATIVE, Matcher, factor, many, merges, near, plain
+from grader.judge.explain.locate.beside import Beside
+from grader.judge.explain.locate.match import RELATIVE, Matcher, factor, many, near, plain
+from grader.judge.explain.locate.onward import Onward
 from grader.judge.explain.locate.traces import NUMBERS, Step, Trace
-from grader.judge.explain.locate.uses import EACH, NEGATES, does_nothing, identical, kind_of, readers, used, users
+from grader.judge.explain.locate.uses import does_nothing, identical, used
 from grader.probes.lines import UNKNOWN
 from grader.transport.wire import dtype_name
 
@@ -57,6 +58,8 @@ class Region:
     """Whether something else went in that was made before the call."""
     raised: bool = False
     steps: frozenset[int] = field(default_factory=frozenset)
+    strangers: frozenset[int] = field(default_factory=frozenset)
+    """Right steps that go in where the reference has others."""
 
 
 class Alignment:
@@ -79,6 +82,8 @@ class Alignment:
             if answer.steps[number].value is not None and number not in self.anchors:
                 self.anchors[number] = self._alike[number] = "arranged", other
         self._reached = self._all_alike({number for _kind, number in self._alike.values()})
+        self._onward = Onward(reference, answer, slack)
+        self._beside = Beside(reference, answer, self.anchors, self._all_alike, self._reached)
 
     def region(self, got: torch.Tensor | None, want: torch.Tensor, name: str) -> Region | None:
         """Return where a result goes wrong; None where its steps are not known."""
@@ -119,13 +124,18 @@ class Alignment:
         right = None if last is None else Right(self._answer.steps[last].line, self._name(self.anchors[last][1]))
         read = {read for step in self._answer.steps for read in step.reads}
         ends = [n for n, step in enumerate(self._answer.steps) if n not in read and step.line and n not in self.anchors]
-        steps: set[int] = set()
+        steps, met = set[int](), set[int]()
         for end in ends:
-            steps |= self._answer.behind(end, self.anchors)[0]
+            more, others = self._answer.behind(end, self.anchors)
+            steps, met = steps | more, met | others
         lines = dict.fromkeys(step.line for n, step in enumerate(self._answer.steps) if n in steps and step.line)
         ends = [n for n, step in enumerate(self._answer.steps) if n not in read]
-        lines |= dict.fromkeys(self._masks_elsewhere(ends))
-        return Region((line, *(other for other in lines if other != line)), right, raised=True, steps=frozenset(steps))
+        elsewhere = self._beside.elsewhere(ends)
+        lines |= dict.fromkeys(self._answer.steps[number].line for number in elsewhere)
+        steps.update(elsewhere)
+        every = (line, *(other for other in lines if other != line))
+        strangers = self._beside.strangers(steps, met, None)
+        return Region(every, right, raised=True, steps=frozenset(steps), strangers=strangers)
 
     def _around(self, end: int, goal: int | None) -> Region | None:
         steps, met = self._answer.behind(end, self.anchors)
@@ -138,70 +148,41 @@ class Alignment:
                 del self.anchors[number]
             steps, met = self._answer.behind(end, self.anchors)
         missing = self._missing(goal) if goal is not None else ""
-        whole = self._with_short(steps, met, missing)
+        whole = self._with_short(steps, met, missing, goal)
         if goal is None or whole is None:
             return whole
+        wanted = set().union(*self._reference.behind(goal, self._reached)) - {goal}
         for number in sorted(steps - {end}):
-            if self._is_right_from(number, end, goal):
+            if self._onward.is_right_from((number,), end, goal, wanted):
                 steps, met = self._answer.behind(number, self.anchors)
                 near = self._nearly(self._answer.steps[number], goal)
                 name, times = (self._name(near[0]), near[1]) if near is not None else (missing, 0.0)
-                return self._with_short(steps, met, name, times=times) or whole
-        return whole
+                return self._with_short(steps, met, name, goal, times=times) or whole
+        return self._from_each(steps - {end}, end, goal, wanted) or whole
 
-    def _with_short(self, steps: set[int], met: set[int], missing: str, times: float = 0.0) -> Region | None:
-        """Tell a region, and beside it the right steps that may end too early."""
+    def _from_each(self, steps: set[int], end: int, goal: int, wanted: set[int]) -> Region | None:
+        """Return the region of what one statement makes time after time, where all that becomes of it is right."""
+        if self._reference.playback is not None:
+            self._reference.playback.refill()
+        for series in self._onward.series(steps):
+            if self._onward.is_right_from(series, end, goal, wanted):
+                parts = [self._answer.behind(number, self.anchors) for number in series]
+                behind, met = set().union(*(part[0] for part in parts)), set().union(*(part[1] for part in parts))
+                return self._with_short(behind, met, self._missing(goal), goal)
+        return None
+
+    def _with_short(
+        self, steps: set[int], met: set[int], missing: str, goal: int | None, times: float = 0.0
+    ) -> Region | None:
+        """Tell a region, and beside it the right steps that may end too early, or lie or stand where others should."""
         told = self._told(steps, met, missing, times=times)
         if told is None:
             return None
-        return replace(told, lines=tuple(dict.fromkeys((*told.lines, *self._stop_short(steps, met)))))
-
-    def _stop_short(self, steps: set[int], met: set[int]) -> list[int]:
-        """Return the lines of right steps of which the reference makes something else first: they may end too early."""
-        every, found = self._answer.steps, self._masks_elsewhere(sorted(met))
-        mine_read, theirs_read = readers(self._answer), readers(self._reference)
-        for number in sorted(met):
-            kind, other = self.anchors[number]
-            if not every[number].line or kind != "arranged" or not every[number].dtype.startswith(("f", "b")):
-                continue
-            mine = {kind_of(every[user].operation) for user in self._next(number, mine_read) if user in steps}
-            theirs = {
-                kind_of(self._reference.steps[user].operation)
-                for one in self._all_alike({other})
-                for user in users(self._reference, theirs_read, one)
-            }
-            if theirs and mine and not mine & theirs:
-                found.append(every[number].line)
-        return found
-
-    def _lies_elsewhere(self, number: int, other: int) -> bool:
-        """Whether a mask has its axes of size 1 where the reference has none: it meets other axes than it should."""
-        step, shapes = self._answer.steps[number], {self._reference.steps[n].shape for n in self._all_alike({other})}
-        return bool(step.line) and step.moves and step.dtype not in RELATIVE and step.shape not in shapes
-
-    def _masks_elsewhere(self, numbers: Iterable[int]) -> list[int]:
-        """Return the lines at which masks were moved to other axes than those of the reference, of these and theirs."""
-        every, found = self._answer.steps, list[int]()
-        for number in numbers:
-            while every[number].operation in NEGATES and every[number].reads:
-                number = every[number].reads[0]  # noqa: PLW2901 - back to the mask
-            if number in self.anchors and self._lies_elsewhere(number, self.anchors[number][1]):
-                found.append(every[number].line)
-        return found
-
-    def _next(self, number: int, readers: dict[int, list[int]]) -> set[int]:
-        """Return the steps that go on from one, and those of the same statements that go on from each number there."""
-        every = self._answer.steps
-        found, left = set[int](), list(users(self._answer, readers, number))
-        while left:
-            user = left.pop()
-            if user in found:
-                continue
-            found.add(user)
-            if kind_of(every[user].operation) in EACH:
-                behind = users(self._answer, readers, user)
-                left += [later for later in behind if every[later].at == every[user].at]
-        return found
+        beside = self._beside
+        others = [*beside.elsewhere(sorted(met)), *beside.stop_short(steps, met)]
+        lines = (*told.lines, *(self._answer.steps[number].line for number in others))
+        strangers = beside.strangers(steps, met, goal) if goal is not None else frozenset()
+        return replace(told, lines=tuple(dict.fromkeys(lines)), steps=told.steps.union(others), strangers=strangers)
 
     def _is_another(self, number: int) -> bool:
         """Whether a step puts numbers somewhere with which the reference computes nothing: others should be there."""
@@ -229,36 +210,16 @@ class Alignment:
             return False
         if mine.shape != theirs.shape or mine.dtype not in RELATIVE or theirs.dtype != dtype_name(NUMBERS):
             return False
-        came = playback.again(goal, other, mine.value.to(NUMBERS))
+        came = playback.again(goal, {other: mine.value.to(NUMBERS)})
         if came is None or came.shape != want.shape or near(plain(came), plain(want), 2 * self._slack):
             return False
         result = self._answer.steps[end].value
         wide = mine.value.dtype if result is None else torch.promote_types(mine.value.dtype, result.dtype)
-        rounded = playback.again(goal, other, _rounded(theirs.value, wide))  # what is right is rounded, too
+        rounded = playback.again(goal, {other: _rounded(theirs.value, wide)})  # what is right is rounded, too
         if rounded is None:
             return False
         off, usual = (float((plain(one) - plain(want)).abs().max()) for one in (came, rounded))
         return off > WORSE * usual
-
-    def _is_right_from(self, number: int, end: int, goal: int) -> bool:
-        """Whether the reference, too, comes from the numbers of this step to the result of the answer.
-
-        Then all that the answer does with them is right.
-        """
-        mine, result, playback = self._answer.steps[number], self._answer.steps[end].value, self._reference.playback
-        if mine.value is None or result is None or playback is None or not mine.value.dtype.is_floating_point:
-            return False
-        if not many(plain(mine.value)):  # much leads from few numbers to the same
-            return False
-        for other in sorted(self._reference.behind(goal, self._reached)[0] - {goal}):
-            theirs = self._reference.steps[other]
-            if theirs.value is None or theirs.value.dtype != NUMBERS or not _lies_like(mine.shape, theirs.shape):
-                continue
-            value = mine.value.to(NUMBERS).reshape(theirs.shape)
-            came = playback.again(goal, other, value)
-            if came is not None and came.shape == result.shape and near(plain(result), plain(came), self._slack):
-                return True
-        return False
 
     def _told(
         self, steps: set[int], met: set[int], missing: str, *, reordered: bool = False, times: float = 0.0
@@ -356,11 +317,6 @@ def _rounded(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     signs = torch.ones_like(value).flatten()
     signs[::2] = -1.0
     return value * (1.0 + ROUNDINGS * torch.finfo(dtype).eps * signs.view_as(value))
-
-
-def _lies_like(mine: tuple[int, ...], theirs: tuple[int, ...]) -> bool:
-    """Whether a tensor of one shape can stand for one of the other: neighbouring axes may be merged."""
-    return math.prod(mine) == math.prod(theirs) and (mine == theirs or merges(mine, theirs) or merges(theirs, mine))
 
 
 def smallest(regions: Sequence[Region | None]) -> Region | None:

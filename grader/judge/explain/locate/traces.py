@@ -85,19 +85,29 @@ class Playback:
         self._steps, self._calls = recorder.steps, recorder.calls or {}
         self._left = MOST_PLAYED
 
-    def again(self, goal: int, at: int, value: torch.Tensor) -> torch.Tensor | None:
-        """Return what a step comes to where an earlier one holds ``value``; None where that cannot be told."""
-        made = {at: value}
-        for number in range(at + 1, goal + 1):
+    def refill(self) -> None:
+        """Let as many operations be done once more as in the beginning."""
+        self._left = MOST_PLAYED
+
+    def again(self, goal: int, values: dict[int, torch.Tensor], *, in_place: bool = False) -> torch.Tensor | None:
+        """Return what a step comes to where earlier ones hold these values; None where that cannot be told.
+
+        ``in_place``: whether operations that write are done to copies, which whoever reads what is behind a view does
+        not see: enough to tell that the same comes out, not to tell that something else does.
+        """
+        made = dict(values)
+        for number in range(min(values) + 1, goal + 1):
             step = self._steps[number]
-            if not made.keys() & set(step.reads):
+            if number in values or not made.keys() & set(step.reads):
                 continue
             call = self._calls.get(number)
             self._left -= 1 + math.prod(step.shape) // NUMBERS_PER_OPERATION
-            if call is None or self._left < 0 or call.function._schema.is_mutable:  # noqa: SLF001 - as torch asks itself
+            writes = call is not None and call.function._schema.is_mutable  # noqa: SLF001 - as torch asks itself
+            if call is None or self._left < 0 or (writes and not in_place):
                 return None
             try:
-                result = call.function(*self._filled(call.args, made), **self._filled(call.kwargs, made))
+                args, kwargs = self._filled(call.args, made), self._filled(call.kwargs, made)
+                result = call.function(*(_copied(args) if writes else args), **kwargs)
             except (_UnknownError, RuntimeError, IndexError, TypeError, ValueError):  # not with these numbers
                 return None
             made[number] = result[call.place] if isinstance(result, (tuple, list)) else result
@@ -112,6 +122,10 @@ class Playback:
         if isinstance(value, (tuple, list)):
             return type(value)(self._filled(item, made) for item in value)
         return {name: self._filled(item, made) for name, item in value.items()} if isinstance(value, dict) else value
+
+
+def _copied(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(arg.clone() if isinstance(arg, torch.Tensor) else arg for arg in args)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +251,7 @@ def of_reference(check: Check, exchange: Exchange) -> Trace | None:
         Step(
             *(s.line, s.operation, tuple(s.reads), s.dtype, s.shape, s.name, s.cuts, s.writes),
             value=s.value if n in kept else None,
+            at=s.at,
         )
         for n, s in enumerate(recorder.steps)
     )

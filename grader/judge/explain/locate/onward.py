@@ -1,0 +1,116 @@
+"""From which steps on an answer does what the reference does: with their numbers in it, it comes to the same result.
+
+Then nothing behind them is to blame. Of a loop, or of layers one after the other, all the steps of one statement are
+taken together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import torch
+
+from grader.judge.explain.locate.match import many, merges, near, plain
+from grader.judge.explain.locate.traces import NUMBERS, Step, Trace
+
+MOST_TOGETHER: Final = 64
+"""So many steps of one statement are taken together."""
+MOST_TRIES: Final = 40
+"""So many statements of the reference are tried for one of the answer."""
+
+Series = tuple[int, ...]
+"""The steps that one operation of one statement made, time after time."""
+
+
+class Onward:
+    """The steps of an answer whose numbers are put into the reference."""
+
+    def __init__(self, reference: Trace, answer: Trace, slack: float) -> None:
+        """``slack``: how far numbers may be apart, beside the largest of them."""
+        self._reference, self._answer, self._slack = reference, answer, slack
+        self._theirs = _series(reference)
+
+    def series(self, steps: set[int]) -> list[Series]:
+        """Return the steps of an answer that one statement made more than once, and all of which are among these."""
+        return [one for one in sorted(_series(self._answer)) if 1 < len(one) <= MOST_TOGETHER and steps.issuperset(one)]
+
+    def is_right_from(self, mine: Series, end: int, goal: int, wanted: set[int]) -> bool:
+        """Whether the reference, too, comes from the numbers of these steps to the result of the answer.
+
+        ``wanted``: the steps of the reference that are looked at.
+        """
+        result, playback = self._answer.steps[end].value, self._reference.playback
+        values = [self._answer.steps[number].value for number in mine]
+        if result is None or playback is None or goal in mine:
+            return False
+        known = [value for value in values if value is not None]
+        sure = any(value.dtype.is_floating_point and many(plain(value)) for value in known)
+        if len(known) < len(values) or not (sure or (result.dtype.is_floating_point and many(plain(result)))):
+            return False
+        for theirs in self._like(mine, goal, wanted):
+            if not sure and not self._are_named_alike(mine, theirs):  # from few numbers much leads to the same
+                continue
+            placed = {
+                number: _laid(value, self._reference.steps[number]) for number, value in zip(theirs, known, strict=True)
+            }
+            came = playback.again(goal, placed, in_place=True)
+            if came is not None and came.shape == result.shape and near(plain(result), plain(came), self._slack):
+                return True
+        return False
+
+    def _are_named_alike(self, mine: Series, theirs: Series) -> bool:
+        """Whether steps of both are called the same, or made by the same operation."""
+        one, two = self._answer.steps[mine[0]], self._reference.steps[theirs[0]]
+        return one.operation == two.operation or bool(one.name and one.name == two.name)
+
+    def _like(self, mine: Series, goal: int, wanted: set[int]) -> Iterator[Series]:
+        """Yield those steps of the reference in whose place these can stand, of equal names first."""
+        steps = [self._answer.steps[number] for number in mine]
+        every = self._reference.steps
+        found: list[Series]
+        if len(mine) == 1:
+            found = [(number,) for number in sorted(wanted) if _can_stand_for(steps[0], every[number])]
+        else:
+            among = (one for one in self._theirs if len(one) == len(mine) and not wanted.isdisjoint(one))
+            fitting = (
+                one
+                for one in among
+                if all(_can_stand_for(step, every[number]) for step, number in zip(steps, one, strict=True))
+            )
+            found = sorted(fitting, key=lambda one: every[one[0]].name != steps[0].name)
+        yield from (one for one in found[:MOST_TRIES] if max(one) < goal)
+
+
+def _series(trace: Trace) -> list[Series]:
+    """Return what each operation of each statement made, time after time."""
+    found: dict[tuple[int, str, int], list[int]] = {}
+    seen: dict[tuple[int, int, str], int] = {}
+    for number, step in enumerate(trace.steps):
+        if not step.line:
+            continue
+        again = step.at, step.line, step.operation
+        seen[again] = seen.get(again, 0) + 1
+        found.setdefault((step.line, step.operation, seen[again]), []).append(number)
+    return [tuple(one) for one in found.values()]
+
+
+def _can_stand_for(mine: Step, theirs: Step) -> bool:
+    """Whether a step can be put in the place of one of the reference: neighbouring axes may be merged."""
+    if theirs.value is None or mine.value is None:
+        return False
+    if (theirs.value.dtype == torch.bool) != (mine.value.dtype == torch.bool):
+        return False
+    if theirs.value.dtype not in (NUMBERS, torch.bool):
+        return False
+    same = mine.shape == theirs.shape
+    return same or (math.prod(mine.shape) == math.prod(theirs.shape) and _merged(mine.shape, theirs.shape))
+
+
+def _merged(mine: Iterable[int], theirs: Iterable[int]) -> bool:
+    return merges(mine, theirs) or merges(theirs, mine)
+
+
+def _laid(value: torch.Tensor, theirs: Step) -> torch.Tensor:
+    return (value if value.dtype == torch.bool else value.to(NUMBERS)).reshape(theirs.shape)
