@@ -124,6 +124,46 @@ def test_the_faulty_line_is_in_the_place(session: Session, kata: str, old: str, 
     assert line_of(source, marked) in cause["lines"], cause
 
 
+@pytest.mark.parametrize(
+    ("kata", "name"),
+    [
+        pytest.param("mask-dialects", "keep-and-hide-swapped", id="a condition that hands something else back"),
+        pytest.param("decoder-block", "memory-mask-ignored", id="whoever called without it"),
+        pytest.param(
+            "valid-lens", "lengths-on-the-queries", id="lengths on other axes, and what they are compared with"
+        ),
+        pytest.param("rope", "tables_per_sequence_where_sizes_agree", id="right numbers on other axes, in a branch"),
+        pytest.param("gqa", "values-are-keys", id="another tensor that is right"),
+        pytest.param("mha", "self-attention-only", id="the same tensor twice"),
+        pytest.param("mask-dialects", "dtype-not-checked", id="a check that is missing beside others"),
+        pytest.param("fold-heads", "no-divisibility-check", id="a check that is missing, and something fails later"),
+        pytest.param("paged-cache", "shared-block-is-written", id="what a check asks about"),
+        pytest.param("paged-cache", "n_free_is_a_method", id="a method where a property should be"),
+        pytest.param("bahdanau-decoder", "float32-weights", id="what an earlier call left"),
+        pytest.param("decoder-block", "nan-gradient", id="NaN that is taken out of the result alone"),
+        pytest.param("static-cache", "whole-buffer-returned", id="a choice of what is handed back"),
+        pytest.param("transformer", "causal-only-in-evaluation", id="a mask of each layer"),
+        pytest.param("flash-attention", "aligned-top-left", id="a mask of each turn of a loop"),
+    ],
+)
+def test_the_place_is_narrow_and_holds_the_faulty_line(session: Session, kata: str, name: str) -> None:
+    """Of known wrong answers, by their places alone: four statements at most."""
+    answer = next(one for one in answers_of(kata) if one.name == name and one.kind in ("wrong", "mistake"))
+    cause = next(cause for cause in why(session, kata, answer.source, named=False) if cause["lines"])
+    assert marks(answer) & set(cause["lines"]), cause
+    assert len(cause["lines"]) <= 4, cause
+
+
+def test_a_detour_that_the_model_answer_takes_is_not_blamed(session: Session) -> None:
+    """Where a gradient is wrong by a little, what begins with zeros has not cut it off."""
+    (answer,) = (
+        one for one in answers_of("flash-attention") if one.name == "minus-logsumexp" and one.kind == "mistake"
+    )
+    causes = why(session, "flash-attention", answer.source, named=False)
+    zeros = {line_of(answer.source, "maximum = torch.full_like"), line_of(answer.source, "total = torch.zeros_like")}
+    assert all(zeros.isdisjoint(cause["lines"]) for cause in causes), causes
+
+
 def test_checks_of_helpers_are_checks_of_their_callers() -> None:
     """What should be refused passes a condition in a method that was called, or in what that calls."""
     source = (

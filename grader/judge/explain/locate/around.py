@@ -12,7 +12,7 @@ from typing import Final
 from grader.judge.explain.locate.flow import Statement, flow_of
 from grader.judge.explain.locate.statements import Statements, statements_of
 from grader.judge.explain.locate.traces import Trace
-from grader.probes.lines import UNKNOWN
+from grader.probes.lines import RESULT, UNKNOWN
 
 OF_WEIGHTS: Final = ("Linear", "Parameter", "Embedding")
 """Who makes what is loaded: its numbers are known."""
@@ -50,6 +50,8 @@ class Around:
     def lines(self, steps: Iterable[int]) -> tuple[int, ...]:
         """Return the lines that may be to blame for what these steps do, other than their own."""
         left = [self._trace.steps[number].at for number in steps]
+        ends = (n for n, one in enumerate(self._trace.passed) if one.caller < 0 and RESULT in one.made)
+        left += list(ends)[-1:]  # what is handed back is a choice, too
         while left:
             number = left.pop()
             if number < 0 or number >= len(self._trace.passed) or number in self._seen:

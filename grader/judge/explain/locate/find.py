@@ -12,14 +12,14 @@ from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.cases.check import Check
 from grader.judge.exchange.compare import agree
 from grader.judge.exchange.results import Exchange
-from grader.judge.explain.locate import costs, kinds
+from grader.judge.explain.locate import costs, kinds, meeting
 from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.match import RELATIVE, near, plain
 from grader.judge.explain.locate.region import Alignment, Region, smallest
 from grader.judge.explain.locate.slices import Place, Slices, Told, bits_of, partners
 from grader.judge.explain.locate.statements import Statements, statements_of
-from grader.judge.explain.locate.traces import Trace, of_answer, of_reference
+from grader.judge.explain.locate.traces import Trace, calls_before, of_answer, of_reference
 from grader.judge.explain.locate.words import Located, told
 from grader.judge.explain.reproduce import is_long
 from grader.judge.runs.outcome import CaseOutcome, failed_after
@@ -60,9 +60,12 @@ def locate(case: CaseOutcome, source: str, passing: Sequence[CaseOutcome] = ()) 
     if exchange is None or case.failure is None:
         return None
     group, statements = case.failure.group, statements_of(source)
+    if group == "error" and case.check is not None and case.check.expected_an_error:
+        raises = of_reference(case.check, exchange) is None
+        return kinds.refused_late(case, exchange, statements) if raises else None
     if group == "error" and not case.failure.line:
         return kinds.called(case, exchange, statements)
-    if group == "error" and ((found := kinds.mixed(case, exchange, statements)) or case.variant.device != "cpu"):
+    if group == "error" and ((found := meeting.where_made(case, exchange, statements)) or case.variant.device != "cpu"):
         return found
     if group in OF_NUMBERS:
         if _is_faint(case, exchange) and (found := kinds.precision(case, exchange, statements)) is not None:
@@ -98,6 +101,10 @@ def _by_numbers(
     traces = alignment, reference, answer
     if not answer.raised and (region := _of_results(alignment, wrong)) is not None:
         return _with_around(case, traces, region, statements)
+    if not failed and not any(step.line for step in answer.steps):
+        earlier = _of_calls_before(case, exchange, wrong, statements)
+        if earlier is not None:
+            return earlier
     by_names = _of_statements(check, exchange, traces, statements, passing)
     if by_names is None and answer.raised and (region := alignment.raised(case.failure.line)) is not None:
         return _with_around(case, traces, region, statements)
@@ -109,6 +116,23 @@ def _of_results(alignment: Alignment, wrong: Sequence[WrongResult]) -> Region | 
     """Return the smallest place where one of the wrong results goes wrong, by the numbers of the steps."""
     regions = [alignment.region(*leaf) for leaf in wrong]
     return smallest([region for region in regions if region is not None and region.lines])
+
+
+def _of_calls_before(
+    case: CaseOutcome, exchange: Exchange, wrong: list[WrongResult], statements: Statements
+) -> Located | None:
+    """Find where a call goes wrong that left what is read here."""
+    check = case.check
+    assert check is not None
+    for call in calls_before(check, exchange):
+        reference, answer = of_reference(check, call), of_answer(check, call)
+        if reference is None or answer is None or answer.raised:
+            continue
+        alignment = Alignment(reference, answer, _slack(wrong, check.variant.dtype))
+        region = _of_results(alignment, wrong)
+        if region is not None:
+            return _with_around(case, (alignment, reference, answer), region, statements)
+    return None
 
 
 def _with_around(case: CaseOutcome, traces: Traces, region: Region, statements: Statements) -> Located | None:
@@ -242,6 +266,7 @@ _LOOKS: Final[dict[str, Callable[[CaseOutcome, Exchange, Statements], Located | 
     "modified": kinds.modified,
     "parameters": kinds.parameters,
     "no-error": kinds.unchecked,
+    "missing": kinds.attribute,
 }
 
 
@@ -273,9 +298,7 @@ def wrong_call(case: CaseOutcome) -> Exchange | None:
         return None
     settled = failed_after(case)
     last = settled[-1] if settled else None
-    if last is None or sum(leaf.numel() for leaf in tensors_in(last.want)) > LARGEST_RESULT:
-        return None
-    if is_long(last):
+    if last is None or _is_too_large(last):
         return None
     if failure.kind == "modified":
         return next((e for e in settled if e.reply.get("modified") and e.header["op"] == "call"), None)
@@ -284,13 +307,20 @@ def wrong_call(case: CaseOutcome) -> Exchange | None:
     if failure.kind == "error" and not failure.line:
         return last
     elsewhere = case.variant.device != "cpu" and failure.kind not in ("device", "error")
-    if last.header["op"] != "call" or check.expected_an_error or elsewhere:
+    if check.expected_an_error:
+        return last if failure.kind == "error" and not elsewhere else None
+    if last.header["op"] != "call" or elsewhere:
         return None
     if failure.kind == "error":
         return last
     if failure.group in OF_NUMBERS:
         return last if last.want is not None else None
     return last
+
+
+def _is_too_large(call: Exchange) -> bool:
+    """Whether a call is not made once more to be looked at."""
+    return is_long(call) or sum(leaf.numel() for leaf in tensors_in(call.want)) > LARGEST_RESULT
 
 
 def wrong_results(value: Tree, expected: Tree, exchange: Exchange, slack: float | None = None) -> list[WrongResult]:

@@ -13,8 +13,8 @@ from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.region import Alignment
-from grader.judge.explain.locate.statements import Statements
-from grader.judge.explain.locate.traces import Step, Trace, of_answer, of_reference
+from grader.judge.explain.locate.statements import Statements, statements_of
+from grader.judge.explain.locate.traces import Step, Trace, calls_before, of_answer, of_reference
 from grader.judge.explain.locate.words import FEW, Located, listed
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _, plural
@@ -32,31 +32,57 @@ def gradient(case: CaseOutcome, exchange: Exchange, statements: Statements) -> L
     if trace is None:
         return None
     numbers = _behind_results(trace, exchange)
-    lines = _lines((trace.steps[number] for number in numbers if trace.steps[number].cuts), statements)
+    lines = lines_of((trace.steps[number] for number in numbers if trace.steps[number].cuts), statements)
+    if case.failure is not None and case.failure.kind != "no-gradient":  # what the reference says as well is none
+        model, mine = flow_of(case.check.grading.reference_text).texts(), flow_of(statements.source)
+        lines = tuple(line for line in lines if mine.at(line).text not in model)
+        is_nan = any(bool(grad.isnan().any()) for grad in tensors_in(list(exchange.grads.values())))
+        hidden = _hidden_nan(trace, numbers) if is_nan and not lines else []
+        others = tuple(line for line in lines_of(hidden, statements) if mine.at(line).text not in model)
+        if others:
+            sentence = _("NaN comes up on the way and is taken out again; its gradient stays NaN: {where}.")
+            return located(case, others, sentence, title=_("NaN is taken out of the result, not out of its gradient"))
     sentence = _("The graph ends in {where}: what goes in carries a gradient, what comes out does not.")
-    return _told(case, lines, sentence, title=_("a gradient is cut off"))
+    return located(case, lines, sentence, title=_("a gradient is cut off"))
+
+
+def _hidden_nan(trace: Trace, numbers: Iterable[int]) -> list[Step]:
+    """Return the steps that take NaN out, those with which it begins, and those that bring the infinity before it."""
+    nan, infinite = set[int](), set[int]()
+    for number, step in enumerate(trace.steps):
+        if step.value is not None and step.value.dtype.is_floating_point:
+            nan.update([number] if bool(step.value.isnan().any()) else [])
+            infinite.update([number] if bool(step.value.isinf().any()) else [])
+    own = sorted(numbers)
+    out = [trace.steps[n] for n in own if n not in nan and not nan.isdisjoint(trace.steps[n].reads)]
+    first = [trace.steps[n] for n in own if n in nan and nan.isdisjoint(trace.steps[n].reads)]
+    brought = [trace.steps[n] for n in own if n in infinite and infinite.isdisjoint(trace.steps[n].reads)]
+    ends = nan.intersection(own) and not any(n in nan for n in own[-1:])
+    return [*out, *first, *brought] if ends and out else []
 
 
 def dtype(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
     """Find the first lines from which on a result has another dtype than it should."""
     assert case.check is not None
-    trace = of_answer(case.check, exchange)
     got = list(tensors_in(exchange.value))
-    if trace is None or not got:
-        return None
     for leaf, theirs in zip(got, tensors_in(exchange.want), strict=False):
         expected = case.check.variant.dtype if theirs.dtype == torch.float64 else theirs.dtype
         name = dtype_name(leaf.dtype)
         if leaf.dtype == expected:
             continue
-        end = Alignment.made(trace, leaf)
-        met = _entries(trace, end, name, dtype_name(expected)) if end is not None else []
-        lines = _lines(met, statements)
+        lines: tuple[int, ...] = ()
+        for call in (exchange, *calls_before(case.check, exchange)):
+            trace = of_answer(case.check, call)
+            end = Alignment.made(trace, leaf) if trace is not None else None
+            if trace is not None and end is not None:
+                lines = lines_of(entries(trace, end, name, dtype_name(expected)), statements)
+            if lines:
+                break
         if not lines:  # what was handed in is handed back
             return structure(case, exchange, statements)
         sentence = _("From {where} on it is {dtype}, not {expected}.")
         words = {"dtype": name, "expected": dtype_name(expected)}
-        return _told(case, lines, sentence, title=_("a result has the wrong dtype"), **words)
+        return located(case, lines, sentence, title=_("a result has the wrong dtype"), **words)
     return None
 
 
@@ -68,90 +94,16 @@ def device(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loc
         return None
     here = [n for n in _behind_results(trace, exchange) if trace.steps[n].device == "cpu" and trace.steps[n].line]
     first = [n for n in here if not any(read in here for read in trace.steps[n].reads)]
-    lines = _lines((trace.steps[n] for n in first), statements)
+    lines = lines_of((trace.steps[n] for n in first), statements)
     if lines:
         around = Around(trace, statements, None, case.check.grading.reference_text)
         lines = tuple(dict.fromkeys((*lines, *around.lines(first))))
-    return _told(
+    return located(
         case,
         lines,
         _("It comes to the CPU in {where}."),
         title=_("a tensor is on the CPU, whatever the caller's device"),
     )
-
-
-def mixed(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
-    """Find the lines that made what is on the CPU, or of another dtype than the inputs, where that does not go."""
-    assert case.check is not None
-    assert case.failure is not None
-    on_device, name = case.variant.device != "cpu", dtype_name(case.check.variant.dtype)
-    if not on_device and not any(word in case.failure.message for word in ("dtype", "scalar type")):
-        return None
-    trace = of_answer(case.check, exchange)
-    here = statements.of(case.failure.line)
-    if trace is None or not trace.raised:
-        return None
-    every = trace.steps
-    ends = _read_at(trace, here, statements)
-    made = {number for end in ends for number in trace.behind(end, ())[0]} if on_device else set(ends)
-    other = [n for n in made if (every[n].device == "cpu" if on_device else _is_other(every[n].dtype, name))]
-    there = sorted(n for n in other if every[n].shape)
-    first = [n for n in there if not any(before in there for before in every[n].reads)]
-    given = {n for n in first if every[n].is_source}
-    model = case.check.grading.reference_text
-    readers = [every[n].line for n in there if given.intersection(every[n].reads)]
-    lines = _makers(readers or [here] * bool(given), statements, model)  # what else is there was made after them
-    if not lines and not on_device:
-        met = [step for end in there for step in _entries(trace, end, every[end].dtype, name)]
-        lines = _lines(met, statements)
-    elif not lines:
-        around = Around(trace, statements, None, model).lines(first)
-        lines = tuple(dict.fromkeys((*_lines((every[n] for n in first), statements), *around)))
-        lines = (*lines, *(line for line in _brought(trace, here, made, statements) if line not in lines))
-    sentence = (
-        _("It is on the CPU in {where}; in line {line} it meets what is on the device of the inputs.")
-        if on_device
-        else _("It is not {dtype} in {where}; in line {line} it meets what is.")
-    )
-    return _told(case, lines, sentence, line=str(here), dtype=name)
-
-
-def _brought(trace: Trace, here: int, made: set[int], statements: Statements) -> list[int]:
-    """Return the lines at which a function that fails in a line got such tensors from another one of the file."""
-    frame = next((one.frame for one in reversed(trace.passed) if statements.of(one.line) == here), 0)
-    own = [one for one in trace.passed if one.frame == frame and one.line]
-    steps = {f"#{n}": trace.steps[n].at for n in made if trace.steps[n].device == "cpu" and trace.steps[n].shape}
-    return [
-        statements.of(one.line)
-        for one in own
-        for text in one.made.values()
-        if text in steps and 0 <= steps[text] < len(trace.passed) and trace.passed[steps[text]].frame != frame
-    ]
-
-
-def _read_at(trace: Trace, here: int, statements: Statements) -> list[int]:
-    """Return what a statement had at hand when it failed: what it had made, and what its names stood for."""
-    at = max((n for n, one in enumerate(trace.passed) if statements.of(one.line) == here), default=-1)
-    if at < 0:
-        return []
-    read = {number for step in trace.steps for number in step.reads}
-    frame = trace.passed[at].frame
-    bound = {name: text for one in trace.passed[:at] if one.frame == frame for name, text in one.made.items()}
-    told = [bound.get(name, "")[1:] for name in flow_of(statements.source).at(here).reads]
-    named = [int(text) for text in told if text.isdigit() and int(text) < len(trace.steps)]
-    return [n for n, step in enumerate(trace.steps) if step.at == at and n not in read] + named
-
-
-def _makers(readers: Iterable[int], statements: Statements, model: str) -> tuple[int, ...]:
-    """Return the lines at which attributes that some lines read are made, other than those of the reference."""
-    flow, known = flow_of(statements.source), flow_of(model).texts()
-    names = {(name, line) for line in readers for name in flow.at(line).attributes}
-    made = [at for name, line in sorted(names) for at, _text in statements.given(name, line)]
-    return tuple(dict.fromkeys(at for at in made if flow.at(at).text not in known))
-
-
-def _is_other(dtype: str, expected: str) -> bool:
-    return dtype in WIDTH and dtype != expected
 
 
 def precision(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -167,12 +119,12 @@ def precision(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
     short = short or _narrow(trace.steps, mine)  # on the way through a number of Python's
     known = {id(step) for step in short}
     entries = [step for step in short if not any(id(trace.steps[read]) in known for read in step.reads)]
-    lines = _lines(entries, statements)
+    lines = lines_of(entries, statements)
     names = {step.dtype for step in short}
     if len(names) != 1:
         return None
     sentence = _("Numbers of {dtype} go through {short}: {where}.")
-    return _told(case, lines, sentence, title=_("digits are lost"), dtype=mine, short=names.pop())
+    return located(case, lines, sentence, title=_("digits are lost"), dtype=mine, short=names.pop())
 
 
 def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -183,9 +135,9 @@ def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> L
         return None
     writes = [step for step in trace.steps if step.line and step.writes >= 0 and _is_given(trace, step.writes)]
     filled = [] if writes else [line for line in statements.fills() if any(one.line == line for one in trace.passed)]
-    lines = _lines(writes, statements) or tuple(filled)
+    lines = lines_of(writes, statements) or tuple(filled)
     sentence = _("What was handed in is written into: {where}.")
-    return _told(case, lines, sentence, title=_("an argument is changed in place"))
+    return located(case, lines, sentence, title=_("an argument is changed in place"))
 
 
 def structure(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -195,7 +147,9 @@ def structure(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
     if trace is None or not trace.returned:
         return None
     lines = (statements.of(trace.returned),)
-    return _told(case, lines, _("It is what {where} returns."), title=_("the result has another form than in the task"))
+    return located(
+        case, lines, _("It is what {where} returns."), title=_("the result has another form than in the task")
+    )
 
 
 def parameters(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -210,12 +164,12 @@ def parameters(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
         line = statements.attribute(entry, name.partition(".")[0])
         if line:
             began = statements.function(entry, "__init__") if statements.takes_default(entry, line) else 0
-            found = _told(case, (line, began) if began else (line,), _("It is made in {where}."), title=title)
+            found = located(case, (line, began) if began else (line,), _("It is made in {where}."), title=title)
             break
     else:
         line = statements.function(entry, "__init__")
         sentence = _("The layers are made in `__init__`, which begins in {where}.")
-        found = _told(case, (line,) if line else (), sentence, title=title)
+        found = located(case, (line,) if line else (), sentence, title=title)
     called, here = _other_names(own, state)
     if found is None or not called:
         return found
@@ -227,13 +181,40 @@ def parameters(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
 
 def unchecked(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
     """Find what asks whether the arguments are right, and lets them pass; or the function that should have raised."""
+    lines, sentence, name = _guards(case, exchange, statements)
+    return located(case, lines, sentence, title=_("what should be refused is accepted"), name=name)
+
+
+def refused_late(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
+    """Find what lets the arguments pass that should be refused, where something else fails of them later."""
+    assert case.failure is not None
+    lines, sentence, name = _guards(case, exchange, statements)
+    found = located(case, lines, sentence, name=name)
+    return replace(found, lines=tuple(dict.fromkeys((*lines, case.failure.line)))) if found is not None else None
+
+
+def _guards(case: CaseOutcome, exchange: Exchange, statements: Statements) -> tuple[tuple[int, ...], str, str]:
+    """Return the checks that let something pass, or the function that lacks one; a sentence for it, and its name.
+
+    A check that stands in the reference word for word is none of them.
+    """
+    assert case.check is not None
     owner, name = _asked_for(case, exchange)
-    line = statements.function(owner, name)
-    guards, title = statements.guards(line), _("what should be refused is accepted")
-    if guards and len(guards) <= FEW:
-        return _told(case, tuple(guards), _("What should be refused passes {where}."), title=title)
-    sentence = _("`{name}`, which begins in {where}, accepts it.")
-    return _told(case, (line,) if line else (), sentence, title=title, name=name or owner)
+    name = name if statements.function(owner, name) else "__init__"  # a scene makes the object first
+    line, model = statements.function(owner, name), statements_of(case.check.grading.reference_text)
+    mine, theirs = flow_of(statements.source), flow_of(model.source)
+    wanted = {theirs.at(at).text for at in model.guards(model.function(owner, name))}
+    guards = statements.guards(line)
+    other = [at for at in guards if mine.at(at).text not in wanted]
+    lacks = len(other) < len(wanted - {mine.at(at).text for at in guards})
+    if guards and not other and not lacks:  # each of them is there: it is what they ask about
+        asked = {name for at in guards for name in mine.at(at).reads}
+        own = (at for at in range(line, max(guards)) if not asked.isdisjoint(mine.at(at).stores))
+        guards = [*(at for at in own if mine.at(at).text not in theirs.texts()), *guards]
+    if guards and len(other) <= FEW and not (lacks and not other):
+        begins = (line,) if lacks and line else ()
+        return (*(other or guards), *begins), _("What should be refused passes {where}."), name or owner
+    return (line,) if line else (), _("`{name}`, which begins in {where}, accepts it."), name or owner
 
 
 def called(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -255,7 +236,7 @@ def _another_parameter(case: CaseOutcome, said: re.Match[str], line: int) -> Loc
         if said[2] == "has the shape"
         else _("`{name}` is a `{mine}`, in the task an `{expected}`")
     )
-    found = _told(case, (line,) if line else (), _("It is made in {where}."))
+    found = located(case, (line,) if line else (), _("It is made in {where}."))
     return replace(found, title=title.format(**said.groupdict())) if found is not None else None
 
 
@@ -285,7 +266,7 @@ def _not_taken(case: CaseOutcome, asked: tuple[str, str], line: int, statements:
     given = str(signature.replace(parameters=bare, return_annotation=signature.empty))
     lacking = [p.name for p in bare if p.name not in statements.arguments(owner, name)]
     begin = _("`{name}` begins in {where}; the task has `{signature}`.")
-    found = _told(case, (line,), begin, name=name or owner, signature=f"{name or owner}{given}")
+    found = located(case, (line,), begin, name=name or owner, signature=f"{name or owner}{given}")
     words = {"name": name or owner, "arguments": _(", ").join(f"`{one}`" for one in lacking)}
     title = (
         _("`{name}` does not take {arguments}")
@@ -302,10 +283,22 @@ def attribute(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
     name, line = next(((one, line) for one in asked if (line := statements.attribute(owner, one))), ("", 0))
     assert case.check is not None
     theirs, mine = flow_of(case.check.grading.reference_text).texts(), flow_of(statements.source)
+    title = _("an attribute is not as in the task")
+    if not line and (begin := statements.function(owner, asked[0].partition(".")[0])) and _is_of_another_kind(exchange):
+        lines = tuple(
+            dict.fromkeys((begin, *(at for at in statements.returns(begin) if mine.at(at).text not in theirs)))
+        )
+        return located(case, lines, _("It is made in {where}."), title=title)
     others = [at for at, _text in statements.given(name, line) if mine.at(at).text not in theirs] if line else []
     lines = tuple(others) if 0 < len(others) <= FEW else (line,) if line else ()
-    title = _("an attribute is not as in the task")
-    return _told(case, lines, _("It is made in {where}."), title=title)
+    return located(case, lines, _("It is made in {where}."), title=title)
+
+
+def _is_of_another_kind(exchange: Exchange) -> bool:
+    """Whether what was read is no such thing as it should be: a method, a tensor in place of a number."""
+    if exchange.reply["kind"] != "value":
+        return True
+    return exchange.want is not None and type(exchange.value) is not type(exchange.want)
 
 
 def _asked_for(case: CaseOutcome, exchange: Exchange) -> tuple[str, str]:
@@ -319,11 +312,15 @@ def _asked_for(case: CaseOutcome, exchange: Exchange) -> tuple[str, str]:
     return owner, header["method"] or "forward"
 
 
-def _told(case: CaseOutcome, lines: tuple[int, ...], sentence: str, *, title: str = "", **words: str) -> Located | None:
+def located(
+    case: CaseOutcome, lines: tuple[int, ...], sentence: str, *, title: str = "", **words: str
+) -> Located | None:
+    """Say of some lines what a sentence has for them; None where there are none."""
     return Located(case, lines, sentence.format(where=listed(lines), **words), title) if lines else None
 
 
-def _lines(steps: Iterable[Step], statements: Statements) -> tuple[int, ...]:
+def lines_of(steps: Iterable[Step], statements: Statements) -> tuple[int, ...]:
+    """Return the lines of the statements that made some steps."""
     return tuple(dict.fromkeys(statements.of(step.line) for step in steps if step.line))
 
 
@@ -335,7 +332,7 @@ def _behind_results(trace: Trace, exchange: Exchange) -> list[int]:
     return sorted({number for end in ends for number in trace.behind(end, ())[0]})
 
 
-def _entries(trace: Trace, end: int, dtype: str, expected: str) -> list[Step]:
+def entries(trace: Trace, end: int, dtype: str, expected: str) -> list[Step]:
     """Return the steps through which a dtype comes in, of those with it that lead to a result one after the other.
 
     Behind them stand those at which it meets the dtype that is ``expected``, and stays.

@@ -48,6 +48,11 @@ class Statements:
         every = ast.walk(self._tree)
         return next((node for node in every if isinstance(node, ast.FunctionDef) and node.lineno == line), None)
 
+    def returns(self, line: int) -> list[int]:
+        """Return the lines at which the function that begins at a line hands something back."""
+        made = self._made(line)
+        return [node.lineno for node in ast.walk(made) if isinstance(node, ast.Return)] if made is not None else []
+
     def guards(self, line: int) -> list[int]:
         """Return the conditions on which the function that begins at a line raises, or one that it calls, as lines."""
         found: list[int] = []

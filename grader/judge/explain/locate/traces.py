@@ -36,6 +36,8 @@ MOVES: Final = VIEWS | {"clone", "contiguous", "_to_copy", "lift_fresh"}
 """Operations after which the same numbers lie somewhere else."""
 NUMBERS: Final = torch.float64
 Counted = Counter[Place]
+MOST_BEFORE: Final = 4
+"""So many calls are looked through for who made what a later one reads."""
 MOST_PLAYED: Final = 4000
 NUMBERS_PER_OPERATION: Final = 4000
 """So many operations are done once more, for one call; one on so many numbers counts twice."""
@@ -162,6 +164,13 @@ def of_answer(check: Check, exchange: Exchange, recorded: Header | None = None) 
         return _read(*_again(check, exchange, {"op": STEPS, "recorded": recorded or {}}))
     except (Failure, MustResubmit, *MALFORMED):
         return None
+
+
+def calls_before(check: Check, exchange: Exchange) -> list[Exchange]:
+    """Return the calls of the same object before one of a run that may have left what it reads, the last one first."""
+    handle, at = exchange.header["handle"], check.exchanges.index(exchange)
+    own = [e for e in check.exchanges[:at] if handle is not None and e.header["handle"] == handle]
+    return [e for e in own if e.settled and e.header["op"] == "call"][: -MOST_BEFORE - 1 : -1]
 
 
 def _again(check: Check, exchange: Exchange, instead: Header) -> Reply:
