@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import zlib
 from collections.abc import Callable, Iterator
@@ -41,6 +42,8 @@ SHARES = 48
 """Of the tests marked `one_of_many`, each day has another one in so many, or in as many as the mark says."""
 KATAS_A_DAY = 12
 """Each day's share is that of one kata in so many: a kata costs a judge that prepares, however few its answers are."""
+EVERY_DAY = ("masked-softmax", "mha", "sdpa")
+"""Katas of so many tests of the grader itself that their judges prepare each day: their answers come one by one."""
 SHARE = "KATA_TESTS_SHARE"
 
 
@@ -67,14 +70,14 @@ def is_todays(item: pytest.Item, katas: list[str], day: int) -> bool:
     shares, number = mark.kwargs.get("of", SHARES), zlib.crc32(item.nodeid.encode())
     assert SHARES % shares == 0, "every share has its day"
     group = item.get_closest_marker("xdist_group")
-    if group is None or group.args[0] not in katas or shares % KATAS_A_DAY:
+    if group is None or group.args[0] not in katas or group.args[0] in EVERY_DAY or shares % KATAS_A_DAY:
         return number % shares == day % shares
     is_katas_day = katas.index(group.args[0]) % KATAS_A_DAY == day % KATAS_A_DAY
     shares //= KATAS_A_DAY
     return is_katas_day and number % shares == day // KATAS_A_DAY % shares
 
 
-GRADES = {"session", "real", "fresh_python"}
+GRADES = {"session", "real", "served", "fresh_python"}
 """Fixtures of tests that grade: processes with torch in them, a server, a tool of its own."""
 
 
@@ -279,6 +282,20 @@ def python_with_made_up_katas(fresh_python: Callable[[], Path]) -> Path:
     shutil.copytree(ROOT / "grader", package, ignore=shutil.ignore_patterns("__pycache__", "bundled"))
     shutil.copytree(MADE_UP, package / "bundled")
     return python
+
+
+@pytest.fixture(scope="session")
+def served_from(python_with_made_up_katas: Path) -> Iterator[Path]:
+    """The temporary folder of a server that stays for all commands of a worker that need none of their own."""
+    with tempfile.TemporaryDirectory(prefix="kata-test-", dir="/tmp") as folder:  # a socket's name must be short
+        yield Path(folder)
+        RealTool(python_with_made_up_katas, Path(folder), Path(folder))("server", "stop")
+
+
+@pytest.fixture
+def served(python_with_made_up_katas: Path, tmp_path: Path, served_from: Path) -> RealTool:
+    """The tool in an empty folder, with the server that other such tests have left: a group of tests, `served`."""
+    return RealTool(python_with_made_up_katas, tmp_path, served_from)
 
 
 @pytest.fixture

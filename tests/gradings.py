@@ -13,12 +13,10 @@ import pytest
 
 from grader import catalog
 from grader.dev.answers import Known, known_answers
-from tests.conftest import KATAS_A_DAY
+from tests.conftest import EVERY_DAY, KATAS_A_DAY
 
 SEED: Final = 2017
 """One for all: what fails here fails again. `kata dev check` draws others."""
-EVERY_DAY: Final = ("masked-softmax", "mha", "sdpa")
-"""Katas with so many tests of explanations that their judges prepare each day."""
 
 
 @cache

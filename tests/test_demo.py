@@ -11,6 +11,7 @@ pytestmark = pytest.mark.grades
 DEMO = Path(__file__).with_name("demo")
 
 
+@pytest.mark.one_of_many(of=3)
 def test_the_demo_shows_a_named_mistake_and_a_pass(neutral_environment) -> None:
     """A wrong answer with its diagnosis, the correction, a pass."""
     result = subprocess.run(

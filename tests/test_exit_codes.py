@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,21 +28,13 @@ ANSWERS = {
 }
 EXIT_CODES = {"passed": 0, "failed": 1, "error": 3}
 
-pytestmark = pytest.mark.xdist_group("exit-codes")
-
-
-@pytest.fixture(scope="module")
-def served_from(python_with_made_up_katas: Path) -> Iterator[Path]:
-    """The temporary folder of a server that stays for all of these commands, as it does for a learner's."""
-    with tempfile.TemporaryDirectory(prefix="kata-test-", dir="/tmp") as folder:  # a socket's name must be short
-        yield Path(folder)
-        RealTool(python_with_made_up_katas, Path(folder), Path(folder))("server", "stop")
+pytestmark = pytest.mark.xdist_group("served")
 
 
 @pytest.fixture
-def real(python_with_made_up_katas: Path, tmp_path: Path, served_from: Path) -> RealTool:
-    """The tool in an empty folder."""
-    return RealTool(python_with_made_up_katas, tmp_path, served_from)
+def real(served: RealTool) -> RealTool:
+    """The tool with a server that stays, as it does for a learner's commands."""
+    return served
 
 
 def write(real, body: str) -> None:

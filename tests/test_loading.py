@@ -90,19 +90,21 @@ def test_the_message_in_chinese(session: Session, name) -> None:
     assert CHINESE[name] in graded(session, BROKEN[name][0], "zh")["message"]
 
 
-def test_the_screen_shows_it_once(real) -> None:
+@pytest.mark.xdist_group("served")
+def test_the_screen_shows_it_once(served) -> None:
     """A person reads the message, with the caret below its place, and no table of cases."""
-    real.write("return (2 * x")
-    page = real("grade", "double", code=1).stdout
+    served.write("return (2 * x")
+    page = served("grade", "double", code=1).stdout
     assert page.startswith("✗ double\n    the file does not load: SyntaxError: '(' was never closed")
     assert "        return (2 * x\n               ^\n" in page
     assert "core" not in page
 
 
-def test_a_watch_says_it_in_a_line(real) -> None:
+@pytest.mark.xdist_group("served")
+def test_a_watch_says_it_in_a_line(served) -> None:
     """In a pipe the first line of the message stands behind the name of the kata."""
-    real.write("return (2 * x")
-    process = real.process("watch", "double")
+    served.write("return (2 * x")
+    process = served.process("watch", "double")
     try:
         line = process.stdout.readline()
     finally:

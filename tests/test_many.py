@@ -21,7 +21,8 @@ KATA = catalog.find("masked-softmax")
 pytestmark = on_its_worker(KATA.id)
 KNOWN = [known for known in known_answers(KATA) if known.kind != "stub"]
 FAILS = KATA.reference().replace("weights.masked_fill(~mask, 0.0)", "weights")
-SOURCES = {known.name: known.source for known in KNOWN[::7]} | {
+SAMPLE = {known.name: known.source for known in KNOWN[::7]}
+SOURCES = SAMPLE | {
     "does not compile": "def masked_softmax(:\n",
     "raises at import": "raise RuntimeError('not today')\n",
     "leaves at import": "import os\n\nos._exit(3)\n",
@@ -48,7 +49,13 @@ def ran(report):
     return {case["id"]: case["outcome"] for case in report["cases"] if case["outcome"] != "skipped"}
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(pytest.param(name, marks=pytest.mark.one_of_many(of=4)) for name in SAMPLE),
+        *(name for name in SOURCES if name not in SAMPLE),
+    ],
+)
 def test_one_of_many(session: Session, name: str) -> None:
     """The verdict, the outcome of each case that runs and the named mistake are those of a grading of its own."""
     request = Request(KATA.id, SOURCES[name], KATA.filename, seed=SEED)
@@ -140,6 +147,7 @@ def ran_derived(report, variant=""):
     return [case for case in derived if case["id"].endswith(variant)]
 
 
+@pytest.mark.one_of_many(of=4)
 @pytest.mark.skipif(not limits.LINUX, reason="reads /proc")
 def test_memory_stays_flat(session: Session) -> None:
     """What a judge makes in a grading does not stay: cycles are collected, too."""

@@ -16,7 +16,7 @@ from grader.sandbox import limits
 from grader.server.keeper import children
 from tests.waiting import eventually
 
-KATA = catalog.find("masked-softmax")
+KATA = catalog.find("masks")
 PATIENCE = 30.0
 
 pytestmark = [
@@ -95,7 +95,7 @@ def test_another_kata(served: tuple[Session, int]) -> None:
     """What waits for one kata is of no use to another, and ends."""
     session, server = served
     pids = waiting(server)
-    other = catalog.find("sdpa")
+    other = catalog.find("alibi")
     assert session.grade(Request(other.id, other.reference(), other.filename))["verdict"] == "passed"
     assert session.grade(Request(KATA.id, KATA.reference(), KATA.filename))["verdict"] == "passed"
     session.close()

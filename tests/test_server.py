@@ -73,7 +73,7 @@ def test_what_it_says(tool) -> None:
     assert eventually(lambda: servers(tool) == [])
 
 
-@pytest.mark.one_of_many(of=2)
+@pytest.mark.one_of_many(of=4)
 def test_no_server_where_none_is_wanted(tool) -> None:
     """KATA_SERVER=off, and a kata that is being debugged, leave nothing running."""
     tool("grade", "double", "--case", "core", environment={"KATA_SERVER": "off"})
@@ -106,7 +106,7 @@ def test_a_server_that_is_dead_or_stuck_is_in_nobodys_way(tool, number: int, mon
         os.kill(pid, signal.SIGCONT)
 
 
-@pytest.mark.one_of_many(of=2)
+@pytest.mark.one_of_many(of=4)
 def test_a_command_that_is_killed_takes_its_grading_along(tool) -> None:
     """The server stays, the judge and the sandboxes of that grading do not."""
     grade(tool)
@@ -123,7 +123,7 @@ def test_a_command_that_is_killed_takes_its_grading_along(tool) -> None:
     assert servers(tool)[0]["gradings"] == 3
 
 
-@pytest.mark.one_of_many(of=2)
+@pytest.mark.one_of_many(of=4)
 def test_a_kata_that_has_changed_is_read_again(tool) -> None:
     """A judge that has prepared for the old cases is not asked."""
     grade(tool)
@@ -139,7 +139,7 @@ def test_a_kata_that_has_changed_is_read_again(tool) -> None:
         cases.write_text(text)
 
 
-@pytest.mark.one_of_many(of=2)
+@pytest.mark.one_of_many(of=4)
 def test_a_folder_that_others_may_enter_is_not_used(tool) -> None:
     """Then there is no server, and the grading does without."""
     folder = Path(tool.scratch) / f"kata-{os.getuid()}"
@@ -149,7 +149,7 @@ def test_a_folder_that_others_may_enter_is_not_used(tool) -> None:
     assert list(folder.iterdir()) == []
 
 
-@pytest.mark.one_of_many(of=2)
+@pytest.mark.one_of_many(of=4)
 def test_two_commands_at_once_start_one_server(tool) -> None:
     """They wait for each other only until one of them listens."""
     both = [tool.process("grade", "double", "--case", "core", **STAYS) for _number in range(2)]

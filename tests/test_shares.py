@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.conftest import KATAS_A_DAY, SHARES, is_todays
+from tests.conftest import EVERY_DAY, KATAS_A_DAY, SHARES, is_todays
 
 COURSE = [f"kata-{number}" for number in range(24)]
 
@@ -45,3 +45,13 @@ def test_a_day_has_a_few_katas() -> None:
         today = Counter(kata for item, kata in items if is_todays(item, COURSE, day))
         assert set(today) == set(COURSE[day % KATAS_A_DAY :: KATAS_A_DAY])
         assert max(today.values()) < 25
+
+
+@pytest.mark.parametrize("kata", EVERY_DAY)
+def test_katas_of_every_day_are_spread(kata: str) -> None:
+    """Their judges prepare each day, so that their answers need no day of their own: no day has many of them."""
+    marks = pytest.mark.one_of_many, pytest.mark.xdist_group(kata)
+    items = [made_up(str(number), *marks) for number in range(10 * SHARES)]
+    found = [sum(is_todays(item, [*EVERY_DAY, *COURSE], day) for item in items) for day in range(SHARES)]
+    assert sum(found) == len(items)
+    assert max(found) < 25

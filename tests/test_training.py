@@ -30,6 +30,11 @@ FLOOD = """
 """
 
 
+def in_its_group(test):
+    """Let one worker do all that grades here: it has the server."""
+    return pytest.mark.grades(pytest.mark.xdist_group("training")(test))
+
+
 @pytest.fixture(autouse=True)
 def marks_of_cases(pytestconfig: pytest.Config) -> None:
     """Cases may use their marks: the project's own tests refuse unknown ones."""
@@ -46,12 +51,19 @@ def one_thread():
     torch.set_num_threads(before)
 
 
+@pytest.fixture(scope="module")
+def single():
+    """A server whose judges grade once: others prepare whole gradings, and here a case or two are asked for."""
+    with Session(keep=False) as session:
+        yield session
+
+
 @pytest.fixture
-def grade(session: Session):
+def grade(single: Session):
     """Return a function that grades an answer to `translate` on the training alone."""
 
     def grade(source: str, on_event=None, case: str = ONE_CASE):
-        return session.grade(Request("translate", source, "translate.py", case=case), on_event)
+        return single.grade(Request("translate", source, "translate.py", case=case, explained=False), on_event)
 
     return grade
 
@@ -115,6 +127,7 @@ def test_corpus() -> None:
     assert pairs.target.size(1) <= 10
 
 
+@in_its_group
 def test_progress_is_told(grade) -> None:
     """While it trains, the loss that falls is told."""
     events: list[dict] = []
@@ -126,6 +139,7 @@ def test_progress_is_told(grade) -> None:
     assert told[-1]["loss"] < 0.1
 
 
+@in_its_group
 @pytest.mark.one_of_many(of=2)
 @pytest.mark.parametrize("name", ["leaks-future-in-training", "ignores-source"])
 def test_what_is_measured_is_the_reference(grade, name: str) -> None:
@@ -137,14 +151,16 @@ def test_what_is_measured_is_the_reference(grade, name: str) -> None:
     assert told[-1]["loss"] < 1.5, "it did learn something"
 
 
+@in_its_group
 def test_nothing_is_trained_while_cases_fail(grade) -> None:
     """A quick case that fails says more than a training, and at once."""
-    report = grade(mistake("loss-sum"), case="")
+    report = grade(mistake("loss-sum"), case="grad/")
     (training,) = [case for case in report["cases"] if ONE_CASE in case["title"]]
     assert report["verdict"] == "failed"
     assert (training["outcome"], training["message"]) == ("skipped", "nothing is trained before all other cases pass")
 
 
+@in_its_group
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
@@ -166,6 +182,7 @@ def test_losses_that_are_none(grade, old: str, new: str, says: str) -> None:
     assert says in case["message"]
 
 
+@in_its_group
 def test_progress_without_end(grade) -> None:
     """Whoever floods the line that tells the progress is refused."""
     source = replaced(

@@ -23,12 +23,12 @@ TRAINED = ("translate", "translate-rnn")
 UNTRAINED = [kata for kata in WITH_DRAWINGS if kata.id not in TRAINED]
 
 
-@pytest.mark.grades
-def test_an_answer_draws_itself(real) -> None:
+@pytest.mark.xdist_group("served")
+def test_an_answer_draws_itself(served) -> None:
     """The numbers are those of the learner's own code, right or wrong; the model answer's come with a pass."""
-    real("start", "double")
-    real.write("return x * 3")
-    shown = real("show", "double", "--weights").stdout
+    served("start", "double")
+    served.write("return x * 3")
+    shown = served("show", "double", "--weights").stdout
     assert shown.splitlines() == [
         "yours  doubled (2, 3)",
         "       a    b    c",
@@ -36,14 +36,14 @@ def test_an_answer_draws_itself(real) -> None:
         "two  3.0  6.0 -3.0",
         "",
     ]
-    real.write('if not hasattr(x, "shape"):\n    raise TypeError("x must be a tensor")\nreturn 2 * x')
-    real("grade")
-    shown = real("show", "double", "--weights").stdout
+    served.write('if not hasattr(x, "shape"):\n    raise TypeError("x must be a tensor")\nreturn 2 * x')
+    served("grade")
+    shown = served("show", "double", "--weights").stdout
     assert shown.count("two  2.0  4.0 -2.0") == 2
     assert "model answer  doubled (2, 3)" in shown
 
 
-@pytest.mark.grades
+@pytest.mark.xdist_group("served")
 @pytest.mark.parametrize(
     ("body", "said"),
     [
@@ -53,24 +53,24 @@ def test_an_answer_draws_itself(real) -> None:
         ("return [", "line 2"),
     ],
 )
-def test_an_answer_that_draws_nothing(real, body, said) -> None:
+def test_an_answer_that_draws_nothing(served, body, said) -> None:
     """It says why, ends with 1, and what grades it."""
-    real("start", "double")
-    real.write(body)
-    shown = real("show", "double", "--weights", code=1)
+    served("start", "double")
+    served.write(body)
+    shown = served("show", "double", "--weights", code=1)
     assert "Your answer draws nothing: " in shown.stdout
     assert said in shown.stdout
     assert "`kata grade double`" in shown.stdout
 
 
-@pytest.mark.grades
-def test_a_picture_in_a_file(real) -> None:
+@pytest.mark.xdist_group("served")
+def test_a_picture_in_a_file(served) -> None:
     """It is well-formed, names its rows and columns, and says each number where one points."""
-    real("start", "double")
-    real.write('return x.masked_fill(x == 0.25, float("nan"))')
-    shown = real("show", "double", "--svg", "double.svg").stdout
+    served("start", "double")
+    served.write('return x.masked_fill(x == 0.25, float("nan"))')
+    shown = served("show", "double", "--svg", "double.svg").stdout
     assert shown == "Written to double.svg.\n"
-    picture = ET.parse(Path(real.folder) / "double.svg")
+    picture = ET.parse(Path(served.folder) / "double.svg")
     texts = [node.text for node in picture.iter("{http://www.w3.org/2000/svg}text")]
     assert {"doubled", "one", "two", "a", "b", "c", "NaN", "·"} == set(texts)
     exact = [node.text for node in picture.iter("{http://www.w3.org/2000/svg}title")]
@@ -104,6 +104,7 @@ def test_every_model_answer_draws_something(kata: Kata) -> None:
         assert len({number for numbers in one["maps"] for row in numbers for number in row}) > 1
 
 
+@pytest.mark.one_of_many(of=4)
 @pytest.mark.grades
 @pytest.mark.parametrize("kata", TRAINED)
 def test_what_a_trained_translator_is_worth(session: Session, kata: str) -> None:

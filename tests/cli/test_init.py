@@ -102,6 +102,7 @@ def test_there_is_no_plugin() -> None:
     assert "conftest" not in TESTS
 
 
+@pytest.mark.one_of_many(of=3)
 def test_a_test_explorer_collects_and_runs(real: RealTool) -> None:
     """Collection starts no grading and lists each family; a run grades once and fails where a family does."""
     real.write("return x + 2")

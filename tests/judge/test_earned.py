@@ -33,7 +33,7 @@ KATA = dataclasses.replace(catalog.find("masked-softmax"), families=FAMILIES)
 MODES = ("cold", "prepared", "many")
 EVERY = 9
 """Of the messages, one in so many gets its turn, in each mode another one."""
-PARTS = 3
+PARTS = 6
 
 pytestmark = pytest.mark.xdist_group("earned")
 

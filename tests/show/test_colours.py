@@ -60,6 +60,7 @@ def page(show) -> str:
     return captured.get()
 
 
+@pytest.mark.one_of_many(of=4)
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("name", catalog.katas())
 def test_pages_of_a_kata(name, lang):
