@@ -26,8 +26,8 @@ from grader.web.desk import Post
 from grader.web.verdicts import Verdict, told
 from grader.workspace import digest, read_answer
 
-STEP_SECONDS: Final = 0.4
-"""So often at most the page is told how far a grading is: to draw that takes processors from the grading."""
+STEP_SECONDS: Final = 1.0
+"""So often at most the page is told how far a grading is, and not before: to draw that takes processors from it."""
 
 Document = dict[str, Any]
 
@@ -56,6 +56,7 @@ class Answer:
         self._progress = Progressing()
         self._shown_at = 0.0
         self._verdict: Verdict | None = None
+        self._told: tuple[Verdict | None, dict[str, Document]] = None, {}
         self._in_mock = target.kind == "mock"
         self._take(self._now())
         self._verdict = self._known()
@@ -195,10 +196,12 @@ class Answer:
             if asked:
                 raise
             return
-        keep(self._app, self._target.name, text)
         self._job, self._progress = Job(self._target.name, digest(text.encode()), self._request(text)), Progressing()
+        self._shown_at = time.monotonic()
         self._worker.submit(self._job)
         self._publish()
+        # Its verdict comes to this thread after this line: what is graded is kept before it is in the history.
+        keep(self._app, self._target.name, text)
 
     def _request(self, text: str) -> Request:
         return Request(kata=self._target.kata, source=text, filename=shown(self._path), lang=self._app.lang)
@@ -305,10 +308,20 @@ class Answer:
         mock = running(self._app)
         return mock is not None and self._target.kata in mock.katas()
 
+    def _words(self, verdict: Verdict) -> Document:
+        """Return a verdict in the language that is spoken; made once, for it is told at every step of the next one."""
+        if self._told[0] is not verdict:
+            self._told = verdict, {}
+        words = self._told[1]
+        lang = language.current()
+        if lang not in words:
+            words[lang] = told(verdict)
+        return words[lang]
+
     def _document(self, number: int) -> Document:
         verdict = None
         if self._verdict and not self._is_asked():
-            verdict = told(self._verdict) | {"fits": self._verdict.source == self._text}
+            verdict = self._words(self._verdict) | {"fits": self._verdict.source == self._text}
         progress = self._progress
         return {
             "number": number,

@@ -16,6 +16,8 @@ from grader.web.guard import Keys
 from grader.web.serve import link, listening
 from grader.web.service import Service
 from tests.cli.conftest import Tool, driver, tool
+from tests.web import browser
+from tests.web.browser import Tab
 
 assert driver, tool
 
@@ -113,3 +115,27 @@ def web(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
     monkeypatch.setattr(worker, "session", sys.modules["grader.client.session"])  # the made-up one
     with served(tool) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """The browser."""
+    with browser.started() as running:
+        yield running
+
+
+@pytest.fixture
+def window(chromium: Any) -> Iterator[Any]:
+    """A window of its own: its tabs share nothing with others."""
+    context = chromium.new_context(viewport={"width": 1300, "height": 900})
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def tab(window: Any, web: Web) -> Iterator[Tab]:
+    """A tab with the page; whatever it does, its scripts have no errors and break no rule of its policy."""
+    one = Tab(window.new_page(), web.link).open()
+    yield one
+    assert one.errors == []
+    assert one.violations() == []

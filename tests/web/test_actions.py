@@ -10,6 +10,7 @@ from importlib import import_module
 import pytest
 
 from grader.errors import ChangedOnDisk
+from grader.web.answers import Answer
 from grader.web.serve import listening
 from grader.web.site import ACTIONS
 from grader.workspace import Workspace
@@ -28,6 +29,20 @@ def graded(web: Web, text: str, state: dict, kata: str = "second", kind: str = "
     """Grade a text over the one that was seen; return what is seen then."""
     web.ask("save", kata=kata, kind=kind, text=text, seen=state["digest"], grade=True)
     return web.judged(state, kata, kind)
+
+
+def test_a_quick_grading_is_not_counted_out(web: Web, monkeypatch) -> None:
+    """What ends within a second is told of when it begins and when it ends: each step costs what the grading needs."""
+    told = []
+    publish = Answer._publish
+
+    def counted(answer: Answer) -> None:
+        publish(answer)
+        told.append(answer.speak("en"))
+
+    monkeypatch.setattr(Answer, "_publish", counted)
+    graded(web, "pass\n", begun(web))
+    assert [one["total"] for one in told if one["checking"]] == [0]
 
 
 def test_a_round_from_the_task_to_the_pass(web: Web) -> None:

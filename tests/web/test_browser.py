@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -22,30 +21,6 @@ needs_axe = pytest.mark.skipif(
     not browser.AXE.is_file(), reason="axe-core is not there: `npm ci` in grader/web/bundle brings it"
 )
 NASTY = "<img src=x onload=alert(1)><script>document.title='run'</script>"
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """The browser."""
-    with browser.started() as running:
-        yield running
-
-
-@pytest.fixture
-def window(chromium: Any) -> Iterator[Any]:
-    """A window of its own: its tabs share nothing with others."""
-    context = chromium.new_context(viewport={"width": 1300, "height": 900})
-    yield context
-    context.close()
-
-
-@pytest.fixture
-def tab(window: Any, web: Web) -> Iterator[Tab]:
-    """A tab with the page; whatever it does, its scripts have no errors and break no rule of its policy."""
-    one = Tab(window.new_page(), web.link).open()
-    yield one
-    assert one.errors == []
-    assert one.violations() == []
 
 
 def test_a_session(tab: Tab, web: Web) -> None:

@@ -8,7 +8,7 @@ import { lintGutter, lintKeymap, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, search, searchKeymap } from "@codemirror/search";
 import { EditorState, Prec } from "@codemirror/state";
 import {
-  EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers,
+  EditorView, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers, tooltips,
 } from "@codemirror/view";
 import { classHighlighter } from "@lezer/highlight";
 
@@ -16,7 +16,7 @@ import { classHighlighter } from "@lezer/highlight";
  * Make an editor below an element.
  *
  * options: nonce of the page's styles, label for screen readers, phrases of CodeMirror in the reader's language,
- * onChange(), onGrade(), onSave().
+ * onChange(), onGrade(), onSave(), bar: what stays in view above the editor.
  */
 export function makeEditor(parent, options) {
   const command = (action) => () => { action(); return true; };
@@ -36,6 +36,15 @@ export function makeEditor(parent, options) {
     EditorView.contentAttributes.of({ "aria-label": options.label, spellcheck: "false", autocapitalize: "off" }),
     lineNumbers(), EditorView.lineWrapping, highlightActiveLine(), highlightActiveLineGutter(), history(),
     indentUnit.of("    "), indentOnInput(), bracketMatching(), closeBrackets(), search({ top: true }),
+    // What stays above the editor neither covers a line nor is covered: where a line has no room above, it has below.
+    EditorView.scrollMargins.of((view) => {
+      const bar = options.bar.getBoundingClientRect();
+      return { top: Math.min(bar.height, Math.max(0, bar.bottom - view.dom.getBoundingClientRect().top)) };
+    }),
+    tooltips({ tooltipSpace: (view) => ({
+      top: Math.max(options.bar.getBoundingClientRect().bottom, view.dom.getBoundingClientRect().top),
+      left: 0, bottom: innerHeight, right: document.documentElement.clientWidth,
+    }) }),
     highlightSelectionMatches(), lintGutter(), python(), syntaxHighlighting(classHighlighter),
     keymap.of([
       ...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap, ...lintKeymap, indentWithTab,

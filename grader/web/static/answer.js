@@ -1,7 +1,7 @@
 // One file of the learner's: its task, the editor, the verdict. What another program writes into it is never overwritten.
 
 import { api, Failed, Waiting } from "./api.js";
-import { filled, h, said, show } from "./dom.js";
+import { filled, h, painted, said, show } from "./dom.js";
 import { makeEditor } from "./editor.js";
 import { Panels } from "./panels.js";
 
@@ -61,8 +61,9 @@ export class Answer {
     this.verdict = h("section", { class: "verdict", "aria-label": words.verdict, hidden: true });
     this.after = h("div", { class: "after" });
     this.panels = new Panels(this);
+    this.tools = h("div", { class: "tools" }, this.file, this.saved, h("span", { class: "gap" }), this.put, this.grade);
     this.work = h("div", { class: "work" },
-      h("div", { class: "tools" }, this.file, this.saved, h("span", { class: "gap" }), this.put, this.grade),
+      this.tools,
       this.begin, this.conflict, this.note, this.place,
       h("p", { class: "dim keys" }, words.keys), this.progress, this.after, this.verdict);
     const kind = { review: words.review, debug: words.debug, mock: words.mock }[this.name.kind];
@@ -80,6 +81,7 @@ export class Answer {
       onChange: () => this.typed(),
       onGrade: () => this.save(true),
       onSave: () => this.save(false),
+      bar: this.tools,
     });
   }
 
@@ -299,7 +301,7 @@ export class Answer {
     const before = this.shown.html;
     this.shown = { html: verdict.html, at: verdict.at, marks: "" };
     if (before !== null || this.asked) this.page.say(this.verdict.querySelector("h2")?.textContent ?? "");
-    if (verdict.kind === "passed" && !first) this.page.refresh(); // else the course knows it
+    if (verdict.kind === "passed" && !first) painted(() => this.page.refresh()); // else the course knows it
   }
 
   /** After a pass: what the round took, its rating, what comes next. */
@@ -318,6 +320,5 @@ export class Answer {
       verdict.rating ? h("div", { class: "buttons", role: "group", "aria-label": words.rate }, h("span", { class: "dim" }, words.rate), ratings) : null,
       told,
       h("div", { class: "buttons" }, h("button", { onclick: () => this.panels.open("talk") }, words.talk)));
-    this.page.refresh();
   }
 }

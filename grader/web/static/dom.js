@@ -50,3 +50,9 @@ export function show(element, ...children) {
 export function said(sentence, fields) {
   return sentence.replace(/\{(\w+)\}/g, (_all, name) => String(fields[name]));
 }
+
+/** Do something once what was changed now is painted, or will be, where nobody looks at this tab. */
+export function painted(then) {
+  if (document.hidden) setTimeout(then);
+  else requestAnimationFrame(() => setTimeout(then));
+}
