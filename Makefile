@@ -81,7 +81,7 @@ test-web: $(READY)
 	@$(PIP) install -c constraints.txt --group web-test
 	@if [ ! -d $(BUNDLE)/node_modules/axe-core ] && command -v npm >/dev/null; then \
 		npm ci --prefix $(BUNDLE) --ignore-scripts --silent || echo "npm ci has failed: its tests are left out"; fi
-	$(BIN)/python -m pytest tests/web/test_browser.py tests/web/test_bundle.py $(ARGS)
+	$(BIN)/python -m pytest tests/web/test_browser.py tests/web/test_tooltips.py tests/web/test_bundle.py $(ARGS)
 
 lint: $(READY)
 	$(BIN)/ruff format --check
