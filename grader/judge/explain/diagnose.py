@@ -150,7 +150,8 @@ class _Search:
         self._room, self._counted = MOST_OPERATIONS, dict[CaseOutcome, int]()
         families = {case.family for case in failing}  # each mistake fails in its own
         self._singles = [(mistake, run) for mistake, run in bank.singles() if mistake.family in families]
-        self._strangers = [(mistake, run) for mistake, run in bank.singles() if mistake.family not in families]
+        passing_ones = {case.family for case in passing} - families
+        self._strangers = [(mistake, run) for mistake, run in bank.singles() if mistake.family in passing_ones]
         self._plain = [case for case in passing if case.family in DERIVED_FROM]
         self._telling = _first_of_each_family(self._plain, PASSING_PER_FAMILY)
         self._own = [case for case in passing if case.family == case.case.family and case.family not in DERIVED_FROM]
@@ -165,12 +166,10 @@ class _Search:
         return [(m, run) for m, run in mistakes if self._all(run, self._few) and self._all(run, self._telling)]
 
     def _of_others(self) -> list[tuple[Mistake, MistakeRunner]]:
-        """Return mistakes of families that do not fail, which fail here all the same: else they are none here.
+        """Return mistakes of families that pass, which fail here all the same: else they are none here.
 
-        Somebody must be able to contradict them: in a few cases alone many mistakes do the same.
+        Where a family was not asked for, nothing could contradict them.
         """
-        if not self._telling:
-            return []
         wrong = [
             (m, run)
             for m, run in self._strangers

@@ -1,5 +1,5 @@
 # family: contract
-# mistake: none
+# mistake: calls-torch-cross-entropy
 import torch
 import torch.nn.functional as F
 
