@@ -6,6 +6,7 @@ that done when it comes to the worker that has the kata.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, Final
 
@@ -38,13 +39,12 @@ def by_kata(*tests: Any) -> list[Any]:
     found = []
     for test in tests:
         values, name, marks = (test.values, test.id, test.marks) if hasattr(test, "values") else (test, None, ())
-        kata = values[0]
-        shared = [] if kata in EVERY_DAY else [pytest.mark.one_of_many(of=KATAS_A_DAY)]
-        found.append(pytest.param(*values, id=name, marks=[*marks, on_its_worker(kata), *shared]))
+        shares = 1 if values[0] in EVERY_DAY else KATAS_A_DAY
+        found.append(of_kata(values[0], *values, name=name, shares=shares, marks=marks))
     return found
 
 
-def of_kata(kata: str, *values: Any, name: str, shares: int = 1) -> Any:
+def of_kata(kata: str, *values: Any, name: str | None, shares: int = 1, marks: Iterable[Any] = ()) -> Any:
     """Return the parameters of a test that grades answers to a kata, one of ``shares`` days perhaps."""
-    marks = [on_its_worker(kata), *([pytest.mark.one_of_many(of=shares)] if shares > 1 else [])]
-    return pytest.param(*values, id=name, marks=marks)
+    shared = [pytest.mark.one_of_many(of=shares)] if shares > 1 else []
+    return pytest.param(*values, id=name, marks=[*marks, on_its_worker(kata), *shared])

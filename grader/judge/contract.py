@@ -42,7 +42,7 @@ class Model:
 
     def __init__(self, kata: Kata) -> None:
         if "device" in kata.families:  # autograd settles at its first gradient which devices there are
-            simdevice.register()
+            simdevice.make_known()
         self.kata = kata
         self.text = kata.reference()
         self.reference = Reference(self.text, str(kata.solution / "reference.py"))

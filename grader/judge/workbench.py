@@ -15,7 +15,7 @@ from grader.catalog import Kata
 from grader.judge.cases.case import Case
 from grader.judge.cases.collect import cases_of
 from grader.judge.contract import Grading, Model
-from grader.judge.explain.diagnose import Bank
+from grader.judge.explain.bank import Bank
 from grader.judge.runs.outcome import CaseOutcome, Run
 from grader.judge.runs.plan import Plan, runs_of
 from grader.judge.workers.keeper_client import ONE_WORKER, WORKERS, KeeperClient, NoSandboxes

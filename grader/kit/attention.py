@@ -6,10 +6,11 @@ from typing import Final
 
 import torch
 
+from grader.judge import tolerance
 from grader.judge.cases.modules import Module
 from grader.judge.cases.rng import Numbers
 
-HALVES: Final = (torch.bfloat16, torch.float16)
+HALVES: Final = tolerance.HALVES
 
 
 def both_kinds(rng: Numbers, *shape: int) -> torch.Tensor:

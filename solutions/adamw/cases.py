@@ -159,6 +159,13 @@ def test_saved_before_a_first_gradient(check, rng):
     check["AdamW"].driven("resume", away_from_zero(rng, (2, 3), (4,)), gradients, 2, lr=0.1)
 
 
+@pytest.mark.parametrize("at", [0, 2])
+def test_tiny_gradients_behind_a_checkpoint(check, rng, at):
+    """The means of a float16 parameter are float32 in a checkpoint too, where their squares would be 0 in float16."""
+    gradients = [[1e-3 * (1.0 + rng.uniform(3, 4))] for _ in range(4)]
+    check["AdamW"].driven("resume", away_from_zero(rng, (3, 4)), gradients, at, lr=0.5)
+
+
 def test_cleared_gradients(check, rng):
     """zero_grad leaves no gradient, and all else as it is: means and steps go on."""
     parameters, gradients = away_from_zero(rng, (2, 3), (4,)), steps(rng, 4, (2, 3), (4,))

@@ -272,3 +272,14 @@ def test_many_merges(check, rng):
     check["decode"]([256 + 398, 97, 256 + 300, int(rng.integers(256, 600, 1))], chain)
     wide = [(left, right) for left in range(65, 99) for right in range(65, 99)]
     check["encode"]("".join(map(chr, rng.integers(65, 99, 60).tolist())) + "baba", wide)
+
+
+def test_thousands_of_merges(check):
+    """Ids go as far as there are merges: beyond 1,024, 2,048, 4,096, as pieces of other merges, too."""
+    signs = range(48, 111)
+    rows = [(left, right) for left in signs for right in signs]
+    first_of_a_row, first_of_the_last = 256 + 63 * 3, 256 + 63 * 62
+    pairs = [(number, 9 - number) for number in range(10)]
+    merges = [*rows, *((first_of_a_row + left, first_of_the_last + right) for left, right in pairs)]
+    text = "".join(chr(51) + chr(48 + left) + chr(110) + chr(48 + right) for left, right in pairs)
+    there_and_back(check, text + letters(5, 20, "MnopQrstU0"), merges)

@@ -109,6 +109,16 @@ def test_scores_that_fall(check, rng, block_size):
     check(*leveled(rng, 3, 7, 3 - torch.arange(7.0, dtype=torch.float64)), block_size)
 
 
+@pytest.mark.derive
+@pytest.mark.parametrize("block_size", [1, 2, 3])
+def test_one_loud_key(check, rng, block_size):
+    """One key scores far above all others, each in its turn: what was summed before it hardly counts any more."""
+    for loud in range(7):
+        levels = torch.zeros(7, dtype=torch.float64)
+        levels[loud] = 8.0
+        check(*leveled(rng, 2, 7, levels), block_size)
+
+
 @without_dtype
 @pytest.mark.parametrize("step", [100.0, -100.0, 3000.0, -3000.0])
 def test_scores_far_apart(check, rng, step):

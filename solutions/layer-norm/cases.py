@@ -3,8 +3,6 @@
 import pytest
 import torch
 
-HALVES = (torch.float16, torch.bfloat16)
-
 
 def affine(rng, width):
     """Draw a weight and a bias, both of them far from what they start with."""

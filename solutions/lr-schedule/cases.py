@@ -126,6 +126,8 @@ def test_every_digit(check, rng):
     for step in rng.integers(1, 3_000_000, 6).tolist():
         check["noam"](step, 1000, 4001)
         check["cosine"](step, 6e-4, 2001, 3_000_003, 6e-5)
+    for step in (7, 1234, 2000):
+        check["cosine"](step, 6e-4, 2001, 3_000_003, 6e-5)
 
 
 def test_each_argument_counts(check):

@@ -212,11 +212,16 @@ EXPECTED = {
     ),
     "annotated": Told("mha", ANNOTATED, ("fill-1e9-only", "assert-for-arguments"), ("-1e9",)),
     "dive": Told("valid-lens", DIVE, ("scores-overwritten",), ("X[~mask] = -1e6",)),
-    "additive": Told("sdpa", ADDITIVE, ("only-output",), ("return output",)),
+    "additive": Told("sdpa", ADDITIVE, ("only-output", "dead-rows-uniform"), ("return output",)),
     "afterwards": Told(
         "mha", AFTERWARDS, ("mask-after-softmax", "assert-for-arguments"), ("torch.softmax(scores, dim=-1)",)
     ),
-    "minimal_gpt": Told("mha", MINIMAL_GPT, ("mask-over-heads", "assert-for-arguments"), ("mask == 0", "assert")),
+    "minimal_gpt": Told(
+        "mha",
+        MINIMAL_GPT,
+        ("mask-over-heads", "dropped-weights-returned", "dead-rows-nan", "assert-for-arguments"),
+        ("mask == 0", "self.W_o(y), att", "F.softmax", "assert"),
+    ),
     "dive_additive": Told("additive-attention", DIVE_ADDITIVE, ("only-output",), ("return torch.bmm",)),
     "hides_where_true": Told("sdpa", HIDES_WHERE_TRUE, ("mask-inverted",), ("mask * -1e9",)),
 }

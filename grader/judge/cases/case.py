@@ -18,7 +18,7 @@ from grader.transport.memory import BEHIND
 
 CORE: Final = "core"
 DERIVED_FROM: Final = (CORE, "mask")
-HALVES: Final = {"float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
+DTYPES: Final = {"float64": torch.float64, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def variants_of(case: Case, families: tuple[str, ...], device: str = "") -> list
         return variants
     derived = [name for name in families if name not in DERIVED_FROM and (chosen is None or name in chosen)]
     if "dtype" in derived:
-        variants += [Variant("dtype", label, dtype) for label, dtype in HALVES.items()]
+        variants += [Variant("dtype", label, dtype) for label, dtype in DTYPES.items()]
     if "grad" in derived:
         variants.append(Variant("grad", dtype=torch.float64, grad=True))
     if "device" in derived:

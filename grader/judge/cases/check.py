@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -36,6 +37,7 @@ from grader.judge.verdict.spread import Spread
 from grader.judge.verdict.twin import Twin
 from grader.judge.workers.backend import Backend
 from grader.judge.workers.pending import MustResubmit
+from grader.judge.workers.reference import Reference
 from grader.language import _
 from grader.sandbox.executor import RUN_BITS
 from grader.transport.callables import Step
@@ -343,6 +345,18 @@ class Check:
     def reference(self, exchange: Exchange, through: list[bool] | None = None) -> tuple[Tree, dict[str, Any]]:
         """Have the reference do the same operation: see :meth:`Twin.do`."""
         return self._twin.do(exchange, through)
+
+    @contextmanager
+    def beside(self, text: str) -> Iterator[None]:
+        """Let another text be the reference meanwhile."""
+        grading, twin = self.grading, self._twin
+        self.grading = copy(grading)
+        self.grading.reference, self.grading.reference_text = Reference(text, "beside the answer"), text
+        self._twin = Twin(self.grading.reference, self.variant.dtype, self.exchanges)
+        try:
+            yield
+        finally:
+            self.grading, self._twin = grading, twin
 
     def measure(self, exchange: Exchange, through: list[bool] | None = None) -> Moves:
         """Return how far correct computations of a call lie apart."""

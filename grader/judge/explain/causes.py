@@ -5,7 +5,7 @@ A cause has one case as its evidence; the others that it accounts for are listed
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from textwrap import shorten
 from typing import Any, Final
@@ -14,7 +14,9 @@ from grader.catalog import FAMILIES
 from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.explain.diagnose import Diagnosis
 from grader.judge.explain.locate.find import chosen, locate
+from grader.judge.explain.locate.several import locate_beside
 from grader.judge.explain.locate.words import FEW, Located, listed
+from grader.judge.explain.mistakes import Mistake
 from grader.judge.explain.picture import picture
 from grader.judge.explain.report import line_of
 from grader.judge.runs.outcome import CaseOutcome
@@ -136,23 +138,29 @@ class _Search:
     """Gives each failing case to one cause."""
 
     def __init__(self, failing: list[CaseOutcome], passing: list[CaseOutcome], source: str) -> None:
-        self._left, self._passing, self._source = failing, passing, source
+        self._failing, self._left, self._passing, self._source = failing, failing, passing, source
         self._looks = MOST_LOOKED_AT
-        self._known: dict[CaseOutcome, Located | None] = {}
+        self._known: dict[tuple[CaseOutcome, tuple[str, ...]], Located | None] = {}
 
     def named(self, diagnosis: Diagnosis) -> Cause | None:
-        """Take the cases in which a mistake does what the answer did, and what is derived from them."""
-        its = [case for case in self._left if case.id in diagnosis.cases]
+        """Take the cases in which a mistake does what the answer did, and what is derived from them.
+
+        Mistakes that only together do what the answer did have these cases in common.
+        """
+        beside = diagnosis.beside
+        its = [case for case in (self._failing if beside else self._left) if case.id in diagnosis.cases]
         if not its:
             return None
         family = diagnosis.mistake.family
         own = [case for case in its if case.family == family] or its
-        place = self._look(own) or self._look(its)
+        if beside and "NaN" in diagnosis.mistake.title["en"]:  # which the others do not show
+            own = [case for case in its if case.failure is not None and "NaN" in case.failure.message] or own
+        place = self._look(own, beside) or self._look(its, beside)
         place = place if place is not None and len(place.lines) <= MOST_LINES_OF_A_NAME else None
         evidence = _telling(own, place) if place is not None else own[0]
         streams = {case.case.stream for case in its}
         taken = self._take(case for case in self._left if case in its or case.case.stream in streams)
-        return Cause(diagnosis.mistake.id, taken, evidence, diagnosis, place)
+        return Cause(diagnosis.mistake.id, _ordered({*taken, *its}), evidence, diagnosis, place)
 
     def located(self) -> list[Cause]:
         """Take the cases that go wrong at places that are known, one family of failures after the other."""
@@ -185,17 +193,23 @@ class _Search:
         self._left = []
         return [Cause(SEEN, tuple(cases), cases[0]) for cases in groups.values()]
 
-    def _look(self, cases: list[CaseOutcome]) -> Located | None:
-        """Find out where one of these cases goes wrong, as long as there are looks left."""
+    def _look(self, cases: list[CaseOutcome], beside: Sequence[Mistake] = ()) -> Located | None:
+        """Find out where one of these cases goes wrong, as long as there are looks left.
+
+        ``beside``: mistakes that the answer makes as well, which are looked for by themselves.
+        """
         place, left = None, cases
+        names = tuple(mistake.id for mistake in beside)
         for _again in range(MOST_FOR_ONE):
             case = chosen(left)
-            if case is None or (case not in self._known and self._looks <= 0):
+            if case is None or ((case, names) not in self._known and self._looks <= 0):
                 break
-            if case not in self._known:
+            if (case, names) not in self._known:
                 self._looks -= 1
-                self._known[case] = locate(case, self._source, self._passing)
-            other = self._known[case]
+                self._known[case, names] = (
+                    locate_beside(case, self._source, beside) if beside else locate(case, self._source, self._passing)
+                )
+            other = self._known[case, names]
             if place is None or (other is not None and len(other.lines) < len(place.lines)):
                 place = other
             if place is None or other is None or len(place.lines) <= FEW or other.looked_through > CHEAP:

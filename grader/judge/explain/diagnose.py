@@ -1,23 +1,24 @@
 """Naming the mistake: which entries of the kata's bank behave, on the same calls, exactly as the answer did.
 
 An entry is named when it does what the answer did in every operation of the failing cases: values, gradients, dtypes,
-changed inputs and errors alike, and of the passing ones as well. Where no single entry does, families whose cases are
-their own are named by themselves, and of what is left two are tried: two that share the failing cases between them and
-can stand in one file, then two and three in one file, and at last up to three of which each has failing cases of its
-own. What is named has always reproduced the numbers of the cases that stand beside it, and what its words say is to be
-seen there.
+changed inputs and errors alike, and of the passing ones as well; where some cases are left, a second one is looked for
+that does it there beside the first, then a third. Where no single entry does, families whose cases are their own are
+named by themselves, and of what is left two are tried: two that share the failing cases between them and can stand in
+one file, then two and three in one file, and at last up to three of which each has failing cases of its own. What is
+named has always reproduced the numbers of the cases that stand beside it, and what its words say is to be seen there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations, groupby, islice, permutations
+from itertools import combinations, groupby, islice, zip_longest
 from typing import Any, Final
 
 from grader.judge.cases.case import DERIVED_FROM
-from grader.judge.contract import Grading, Model
-from grader.judge.explain.mistakes import Mistake, load
+from grader.judge.contract import Grading
+from grader.judge.explain.bank import Bank
+from grader.judge.explain.mistakes import Mistake
 from grader.judge.explain.reproduce import (
     MistakeRunner,
     agrees_with,
@@ -27,7 +28,6 @@ from grader.judge.explain.reproduce import (
     reproduces,
 )
 from grader.judge.runs.outcome import CaseOutcome
-from grader.probes import simdevice
 from grader.sandbox.observe import SIMULATED
 from grader.transport.wire import tensors_in
 
@@ -38,6 +38,8 @@ MOST_FOR_PAIRS: Final = 6
 MOST_PAIRS: Final = 600
 """So many files with two mistakes are tried: a count, so that a slow machine names as many as a fast one."""
 MOST_TRIPLES: Final = 60
+MOST_EXTENDED: Final = 3
+"""So many pairs that do in part what the answer did are tried with each other mistake as a third."""
 MOST_OPERATIONS: Final = 120_000
 """So many operations of tensors may several mistakes in one file take, all tries together: a case may be long."""
 MOST_LIKELY: Final = 6
@@ -66,48 +68,14 @@ class Diagnosis:
     cases: tuple[str, ...]
     together: bool = False
     """Whether the answer makes it and another one; several that are not together are guesses at one."""
+    beside: tuple[Mistake, ...] = ()
+    """The others that the answer makes in the same cases: alone it does not do what the answer did."""
 
     def document(self, lang: str) -> dict[str, Any]:
         """Return the entry of the report."""
         texts = {key: getattr(self.mistake, key)[lang] for key in ("title", "explain", "nudge")}
         about = {"hint": self.mistake.hint, "cases": list(self.cases), "together": self.together}
         return {"id": self.mistake.id, **texts, **about}
-
-
-class Bank:
-    """The known mistakes of a kata, ready to run."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-        self._ready: list[tuple[Mistake, MistakeRunner]] = []
-        self._several: dict[tuple[str, ...], MistakeRunner | None] = {}
-
-    def singles(self) -> list[tuple[Mistake, MistakeRunner]]:
-        """Return each mistake and what runs it."""
-        if not self._ready:
-            text = self._model.text
-            for mistake in load(self._model.kata):
-                run = MistakeRunner(mistake.applied_to(text), f"mistake {mistake.id}", frozenset((mistake.family,)))
-                self._ready.append((mistake, run))
-        return self._ready
-
-    def together(self, *mistakes: Mistake) -> MistakeRunner | None:
-        """Return what runs some mistakes in one file; None where they cannot stand in one."""
-        names = tuple(mistake.id for mistake in mistakes)
-        if names not in self._several:
-            orders = (self._applied(order) for order in permutations(mistakes))
-            self._several[names] = next((run for run in orders if run is not None), None)
-        return self._several[names]
-
-    def _applied(self, mistakes: Sequence[Mistake]) -> MistakeRunner | None:
-        text = self._model.text
-        try:
-            for mistake in mistakes:
-                text = mistake.applied_to(text)
-            families = frozenset(mistake.family for mistake in mistakes)
-            return MistakeRunner(text, f"mistakes {', '.join(mistake.id for mistake in mistakes)}", families)
-        except (ValueError, SyntaxError):
-            return None
 
 
 def diagnose(grading: Grading, outcomes: list[CaseOutcome], bank: Bank, source: str) -> list[Diagnosis]:
@@ -119,9 +87,7 @@ def diagnose(grading: Grading, outcomes: list[CaseOutcome], bank: Bank, source: 
     passing = [case for case in outcomes if case.outcome == "passed" and not case.is_read_off and is_comparable(case)]
     if not failing or grading.answer.load_failure is not None or all(_is_stub(case) for case in failing):
         return []
-    if any(case.variant.device == SIMULATED for case in failing):
-        simdevice.available()
-    else:
+    if not any(case.variant.device == SIMULATED for case in failing):
         passing = [case for case in passing if case.variant.device != SIMULATED]
     by_id = {case.id: case for case in failing}
     found = _Search(grading, bank, failing, passing).found()
@@ -159,7 +125,40 @@ class _Search:
     def found(self) -> list[Diagnosis]:
         """Return what fits."""
         fitting = self._fit(self._singles)
-        return self._closest(fitting) or self._apart() or self._two() or self._closest(self._of_others())
+        alone = self._closest(fitting)
+        if len(alone) == 1:
+            return next(self._and_others(run, (one,)) for one, run in fitting if one is alone[0].mistake)
+        return alone or self._apart() or self._two() or self._closest(self._of_others())
+
+    def _and_others(self, run: MistakeRunner, mistakes: tuple[Mistake, ...]) -> list[Diagnosis]:
+        """Look at all cases as they are written: what mistakes that fit do not do there, another does beside them."""
+        does = {c: reproduces(self._grading, run, c) for c in self._failing if c.family == c.case.family}
+        rest = [case for case, same in does.items() if not same][:MOST_FOR_PAIRS]
+        for other, _run in self._singles if rest and len(mistakes) < MOST_TOGETHER else ():
+            several = self._bank.together(*mistakes, other) if other not in mistakes else None
+            if several is not None and self._all(several, rest) and self._does_it(several, self._few):
+                return self._and_others(several, (*mistakes, other))
+        return self._told(mistakes, does)
+
+    def _told(self, mistakes: tuple[Mistake, ...], does: dict[CaseOutcome, bool]) -> list[Diagnosis]:
+        """Return mistakes that are in one file, each with the failing cases in which the others are not enough.
+
+        ``does``: whether they do what the answer did, for each case as it is written.
+        """
+        strange = {case.case.stream for case, same in does.items() if not same}
+        cases = [case for case in self._failing if case.case.stream not in strange]
+        if len(mistakes) == 1:
+            return [_diagnosis(mistakes[0], cases)]
+        found = []
+        for mistake in mistakes:
+            others = tuple(one for one in mistakes if one is not mistake)
+            alone = next((run for one, run in self._singles if others == (one,)), None) or self._bank.together(*others)
+            enough = {c.case.stream for c in does if alone is not None and reproduces(self._grading, alone, c)}
+            its = [case for case in cases if case.case.stream not in enough]
+            found.append(replace(_diagnosis(mistake, its or cases), together=True, beside=others))
+        told = {case for diagnosis in found for case in diagnosis.cases}
+        rest = tuple(case.id for case in cases if case.id not in told)
+        return [replace(found[0], cases=found[0].cases + rest), *found[1:]]
 
     def _fit(self, mistakes: list[tuple[Mistake, MistakeRunner]]) -> list[tuple[Mistake, MistakeRunner]]:
         """Return those that do what the answer did in a few cases."""
@@ -184,7 +183,7 @@ class _Search:
         for family in APART:
             own = [case for case in left if case.family == family == case.case.family]
             fitting = [(m, run) for m, run in self._singles if own and m.family == family and self._all(run, own)]
-            fitting = [(m, run) for m, run in fitting if self._all(run, self._telling)]
+            fitting = [(m, run) for m, run in fitting if self._nothing_against(run, self._telling)]
             if fitting:
                 mistake, _run = min(fitting, key=lambda fit: fit[1].distance)
                 found.append(Diagnosis(mistake, tuple(case.id for case in own), together=True))
@@ -235,7 +234,7 @@ class _Search:
             return list(islice(called, 1))
         likely = [mistake for mistake, _cases, _run in hits]
         found = self._both(self._with(likely), roots)
-        found = found or self._three(likely[:MOST_LIKELY], roots)
+        found = found or self._three(islice(combinations(likely[:MOST_LIKELY], 3), MOST_TRIPLES), roots)
         if found:
             return found
         found = self._in_part(likely, written, explains)
@@ -285,25 +284,39 @@ class _Search:
         return all(agrees_with(self._grading, run, case) for case in cases)
 
     def _both(self, pairs: Iterator[tuple[Mistake, Mistake]], roots: list[CaseOutcome]) -> list[Diagnosis]:
-        """Return the first pair that does it in one file."""
+        """Return the first pair that does it in one file; else one that does a part of it, and a third for the rest."""
         roots = sorted(roots, key=self._operations)
-        for first, second in islice(self._conceivable(pairs, roots), MOST_PAIRS):
+        in_part: list[tuple[int, tuple[Mistake, Mistake]]] = []
+        for pair in islice(self._conceivable(pairs, roots), MOST_PAIRS):
             if not self._may_try(roots):
                 break
-            both = self._bank.together(first, second)
-            if both is not None and all(self._all(both, cases) for cases in (roots, self._plain, self._own)):
-                return _both_of((first, roots), (second, roots))
-        return []
+            both = self._bank.together(*pair)
+            if both is None or not reproduces(self._grading, both, roots[0]):
+                continue
+            if self._does_it(both, roots):
+                return self._and_others(both, pair)
+            in_part.append((sum(reproduces(self._grading, both, case) for case in roots), pair))
+        closest = sorted(in_part, key=lambda found: -found[0])[:MOST_EXTENDED]
+        every = [mistake for mistake, _run in self._singles]
+        return self._three(
+            ((*pair, third) for count, pair in closest if count >= LEAST_IN_PART for third in every), roots
+        )
 
-    def _three(self, likely: list[Mistake], roots: list[CaseOutcome]) -> list[Diagnosis]:
+    def _three(self, threes: Iterator[tuple[Mistake, ...]], roots: list[CaseOutcome]) -> list[Diagnosis]:
         """Return the first three that do it in one file."""
-        for three in islice(combinations(likely, 3), MOST_TRIPLES):
+        for three in threes:
+            if len(set(names := [mistake.id for mistake in three])) < len(names):
+                continue
             if not self._may_try(roots):
                 break
             run = self._bank.together(*three)
-            if run is not None and all(self._all(run, cases) for cases in (roots, self._plain, self._own)):
-                return _both_of(*((mistake, roots) for mistake in three))
+            if run is not None and self._does_it(run, roots):
+                return self._and_others(run, three)
         return []
+
+    def _does_it(self, run: MistakeRunner, roots: list[CaseOutcome]) -> bool:
+        """Whether several mistakes in one file do what the answer did, where it failed and where it passed."""
+        return all(self._all(run, cases) for cases in (roots, self._plain, self._own))
 
     def _may_try(self, roots: list[CaseOutcome]) -> bool:
         """Whether there is room for one more try, which does at least the first of these cases."""
@@ -347,11 +360,17 @@ class _Search:
         return ((a, b) for a in likely for b in every if a is not b)
 
     def _without(self, likely: list[Mistake], roots: list[CaseOutcome]) -> Iterator[tuple[Mistake, Mistake]]:
-        """Yield the pairs of which neither does, those of all the families that fail first."""
-        others = [mistake for mistake, _run in self._singles if mistake not in likely]
+        """Yield the pairs of which neither does: of those of all the families that fail and of the others in turn.
+
+        A bank begins with what is made most often, so that of each the two that stand first are tried first.
+        """
+        others = [(at, mistake) for at, (mistake, _run) in enumerate(self._singles) if mistake not in likely]
         families = {case.family for case in roots}
-        pairs = list(combinations(others, 2))
-        yield from sorted(pairs, key=lambda pair: -len(families & {mistake.family for mistake in pair}))
+        alike: dict[int, list[tuple[Mistake, Mistake]]] = {}
+        for (_at, first), (_other, second) in sorted(combinations(others, 2), key=lambda two: two[0][0] + two[1][0]):
+            alike.setdefault(len(families & {first.family, second.family}), []).append((first, second))
+        in_turn = zip_longest(*(alike[shared] for shared in sorted(alike, reverse=True)))
+        return (pair for row in in_turn for pair in row if pair is not None)
 
     def _all(self, implementation: MistakeRunner, cases: list[CaseOutcome]) -> bool:
         return all(reproduces(self._grading, implementation, case) for case in cases)

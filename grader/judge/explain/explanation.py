@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.judge.contract import Grading
+from grader.judge.explain.bank import Bank
 from grader.judge.explain.causes import causes
-from grader.judge.explain.diagnose import Bank, diagnose
+from grader.judge.explain.diagnose import diagnose
 from grader.judge.explain.facts import facts
 from grader.judge.explain.repro import script
 from grader.judge.runs.outcome import CaseOutcome

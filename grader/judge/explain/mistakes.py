@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import permutations
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,6 +41,18 @@ class Mistake:
                 raise ValueError(f"mistake {self.id}: {find!r} occurs {count} times in the reference, not once")
             reference = reference.replace(find, replace)
         return reference
+
+
+def all_applied(mistakes: Iterable[Mistake], reference: str) -> Iterator[str]:
+    """Yield the text that makes all of some mistakes, for each order in which their edits fit."""
+    for order in permutations(mistakes):
+        text = reference
+        try:
+            for mistake in order:
+                text = mistake.applied_to(text)
+        except ValueError:
+            continue
+        yield text
 
 
 def load(kata: Kata) -> list[Mistake]:

@@ -53,9 +53,18 @@ def assembled(run: Run, grading: Grading, backend: Any, recording: Recording) ->
     return check
 
 
-def again(outcome: CaseOutcome, grading: Grading, backend: Any, *, judges: bool = False) -> None:
-    """Run a case once more with something else as the answer; what it raises comes through."""
+def again(
+    outcome: CaseOutcome, grading: Grading, backend: Any, *, judges: bool = False, number: int = 0, draw: int = 0
+) -> Check:
+    """Run a case once more, with something else as the answer or on another draw; what it raises comes through.
+
+    Returns the check it ran through; the modules that the reference built for it are gone.
+    """
     variant = outcome.check.variant if outcome.check is not None else None
-    check = live(outcome, grading, backend, variant=variant, judges=judges)
-    play(outcome, grading, check)
-    check.settle()
+    check = live(outcome, grading, backend, number=number, variant=variant, judges=judges, draw=draw)
+    try:
+        play(outcome, grading, check, draw)
+        check.settle()
+    finally:
+        grading.reference.release(check.handles)
+    return check

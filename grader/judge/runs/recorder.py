@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from grader.judge.cases.check import Check
 from grader.judge.cases.variant import Variant
@@ -19,8 +19,6 @@ from grader.judge.workers.answer import Worker
 from grader.judge.workers.backend import Header, Local, Tensors
 from grader.judge.workers.pending import Asked, MustResubmit, Pending, Reply
 from grader.transport.operations import Message, same_operation
-
-MOST_KEPT: Final = 50
 
 
 class Replies:

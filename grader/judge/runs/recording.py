@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
 
 import torch
 
@@ -14,8 +13,6 @@ from grader.judge.verdict.expected import MALFORMED, Expected, value_of
 from grader.judge.workers.backend import Header
 from grader.judge.workers.pending import Pending
 from grader.transport.operations import Message, Payload
-
-MOST_KEPT: Final = 50
 
 
 @dataclass

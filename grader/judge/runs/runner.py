@@ -13,7 +13,7 @@ from grader.judge.contract import Grading
 from grader.judge.failure import Failure
 from grader.judge.runs.batches import Ready, fails, few, parted, together
 from grader.judge.runs.evidence import Evidence
-from grader.judge.runs.lives import assembled, live, play
+from grader.judge.runs.lives import again, assembled, live, play
 from grader.judge.runs.outcome import CaseOutcome, Run, Skipped
 from grader.judge.runs.plan import Plan
 from grader.judge.runs.recorder import Replies
@@ -247,14 +247,10 @@ class Runner:
         """
         outcome, worker = run.outcome, self._worker(run)
         for draw in range(1, DRAWS_AGAIN + 1):
-            check = live(outcome, self._grading, worker, number=run.number, draw=draw)
             try:
-                play(outcome, self._grading, check, draw)
-                check.settle()
+                check = again(outcome, self._grading, worker, judges=True, number=run.number, draw=draw)
             except (Failure, MustResubmit):
                 return False
-            finally:
-                self._grading.reference.release(check.handles)
         outcome.evidence.check, outcome.evidence.is_drawn_again = check, True
         return True
 

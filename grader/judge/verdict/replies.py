@@ -107,9 +107,7 @@ def judge_numbers(exchange: Exchange, dtype: torch.dtype, measure: Callable[[], 
 
 
 def _compare(exchange: Exchange, dtype: torch.dtype, moves: Moves, *, grad: bool) -> None:
-    mismatch = comparison.compare(exchange.value, exchange.want, dtype, exchange.names, moves.results)
-    if mismatch is not None:
-        raise Failure(mismatch.kind, mismatch.message, tolerance=mismatch.tolerance, times=mismatch.times)
+    _hold(comparison.compare(exchange.value, exchange.want, dtype, exchange.names, moves.results))
     if grad:
         compare_gradients(exchange.grads, expected_gradients(exchange), dtype, moves)
 
@@ -129,11 +127,14 @@ def compare_gradients(
             continue
         wanted = torch.zeros_like(mine, dtype=torch.float64) if reference is None else reference
         label = _("gradient of {name}").format(name=name)
-        mismatch = comparison.compare_gradient(mine, wanted, dtype, label, moves.of(name))
-        if mismatch is not None:
-            raise Failure(
-                f"gradient-{mismatch.kind}", mismatch.message, tolerance=mismatch.tolerance, times=mismatch.times
-            )
+        _hold(comparison.compare_gradient(mine, wanted, dtype, label, moves.of(name)), "gradient-")
+
+
+def _hold(mismatch: comparison.Mismatch | None, prefix: str = "") -> None:
+    """Raise the Failure of what differs, if anything does; its kind is called so after this prefix."""
+    if mismatch is not None:
+        kind = f"{prefix}{mismatch.kind}"
+        raise Failure(kind, mismatch.message, tolerance=mismatch.tolerance, times=mismatch.times)
 
 
 def named(errors: tuple[type[BaseException], ...]) -> str:

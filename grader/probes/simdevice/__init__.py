@@ -12,6 +12,7 @@ tensors, flex attention.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import torch
@@ -35,6 +36,7 @@ __all__ = [
     "is_registered",
     "is_sim",
     "judge_events",
+    "make_known",
     "module_to_sim",
     "register",
     "to_cpu",
@@ -50,6 +52,12 @@ def available() -> str:
             return probe()
     except Exception as error:  # noqa: BLE001 - a future torch may fail in any way, and that is the answer
         return f"torch {torch.__version__} does not allow it: {type(error).__name__}: {error}"
+
+
+def make_known() -> None:
+    """Register the device where PyTorch allows it; whether it works is what :func:`available` tells. Never raises."""
+    with contextlib.suppress(Exception):  # a future torch may fail in any way
+        register()
 
 
 def module_to_sim(module: nn.Module) -> nn.Module:

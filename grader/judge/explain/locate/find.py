@@ -51,15 +51,18 @@ Traces = tuple[Alignment, Trace, Trace]
 """How the steps of a call correspond, the reference's, the answer's."""
 
 
-def locate(case: CaseOutcome, source: str, passing: Sequence[CaseOutcome] = ()) -> Located | None:
+def locate(
+    case: CaseOutcome, source: str, passing: Sequence[CaseOutcome] = (), *, by_numbers: bool = False
+) -> Located | None:
     """Return where a failing case goes wrong; None where that cannot be told for certain.
 
-    ``passing``: cases that pass, beside which it may be seen.
+    ``passing``: cases that pass, beside which it may be seen. ``by_numbers``: it is looked for by the numbers of the
+    steps, whatever it failed by.
     """
     exchange = wrong_call(case)
     if exchange is None or case.failure is None:
         return None
-    group, statements = case.failure.group, statements_of(source)
+    group, statements = "value" if by_numbers else case.failure.group, statements_of(source)
     if group == "error" and case.check is not None and case.check.expected_an_error:
         raises = of_reference(case.check, exchange) is None
         return kinds.refused_late(case, exchange, statements) if raises else None

@@ -1,0 +1,43 @@
+"""The known mistakes of a kata, ready to run, one by one and several in one file."""
+
+from __future__ import annotations
+
+from grader.judge.contract import Model
+from grader.judge.explain.mistakes import Mistake, all_applied, load
+from grader.judge.explain.reproduce import MistakeRunner
+
+
+class Bank:
+    """The known mistakes of a kata, ready to run."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._ready: list[tuple[Mistake, MistakeRunner]] = []
+        self._several: dict[tuple[str, ...], MistakeRunner | None] = {}
+
+    def singles(self) -> list[tuple[Mistake, MistakeRunner]]:
+        """Return each mistake and what runs it."""
+        if not self._ready:
+            text = self._model.text
+            for mistake in load(self._model.kata):
+                run = MistakeRunner(mistake.applied_to(text), f"mistake {mistake.id}", frozenset((mistake.family,)))
+                self._ready.append((mistake, run))
+        return self._ready
+
+    def together(self, *mistakes: Mistake) -> MistakeRunner | None:
+        """Return what runs some mistakes in one file; None where they cannot stand in one."""
+        names = tuple(mistake.id for mistake in mistakes)
+        if names not in self._several:
+            families = frozenset(mistake.family for mistake in mistakes)
+            texts = all_applied(mistakes, self._model.text)
+            runs = (_runner(text, f"mistakes {', '.join(names)}", families) for text in texts)
+            self._several[names] = next((run for run in runs if run is not None), None)
+        return self._several[names]
+
+
+def _runner(text: str, filename: str, families: frozenset[str]) -> MistakeRunner | None:
+    """Return what runs a text; None where edits that fit make no Python."""
+    try:
+        return MistakeRunner(text, filename, families)
+    except SyntaxError:
+        return None
