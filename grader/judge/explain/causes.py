@@ -125,7 +125,7 @@ def _joined(found: list[Cause]) -> list[Cause]:
 
 
 def _ordered(cases: Iterable[CaseOutcome]) -> tuple[CaseOutcome, ...]:
-    return tuple(sorted(cases, key=lambda case: (FAMILIES.index(case.family), case.case.position)))
+    return tuple(sorted(cases, key=lambda case: (FAMILIES.index(case.family), case.case.position, case.id)))
 
 
 def told_of(named: list[Diagnosis]) -> list[Diagnosis]:

@@ -240,9 +240,9 @@ class _Search:
         found = self._in_part(likely, written, explains)
         if found:
             return found
-        most = [hit for hit in hits[:1] if len(hit[1]) >= LEAST_IN_PART and 3 * len(hit[1]) >= 2 * len(roots)]
-        if most:
-            return [_diagnosis(mistake, cases) for mistake, cases, _run in most]
+        for mistake, cases, run in hits[:1]:
+            if len(cases) >= LEAST_IN_PART and 3 * len(cases) >= 2 * len(roots):
+                return [_diagnosis(mistake, [case for case in self._failing if reproduces(self._grading, run, case)])]
         return self._both(self._without(likely, roots), roots)
 
     def _sharing(self, hits: list[Hit], roots: list[CaseOutcome]) -> Iterator[list[Diagnosis]]:

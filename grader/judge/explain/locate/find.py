@@ -20,7 +20,7 @@ from grader.judge.explain.locate.region import Alignment, Region, smallest
 from grader.judge.explain.locate.slices import Place, Slices, Told, bits_of, partners
 from grader.judge.explain.locate.statements import Statements, statements_of
 from grader.judge.explain.locate.traces import Trace, calls_before, of_answer, of_reference
-from grader.judge.explain.locate.words import Located, told
+from grader.judge.explain.locate.words import FEW, Located, told
 from grader.judge.explain.reproduce import is_long
 from grader.judge.runs.outcome import CaseOutcome, failed_after
 from grader.judge.tolerance import Moved, exceeds, part
@@ -111,6 +111,8 @@ def _by_numbers(
     by_names = _of_statements(check, exchange, traces, statements, passing)
     if by_names is None and answer.raised and (region := alignment.raised(case.failure.line)) is not None:
         return _with_around(case, traces, region, statements)
+    if by_names is not None and answer.raised and len(by_names.lines) > FEW and (line := case.failure.line):
+        by_names = replace(by_names, lines=(line, *(other for other in by_names.lines if other != line)))
     found = told(case, by_names, statements)
     return replace(found, looked_through=len(answer.steps) + len(answer.passed)) if found is not None else None
 
