@@ -201,8 +201,17 @@ def test_other_sizes(check, rng):
 @pytest.mark.precise
 @pytest.mark.derive
 def test_a_long_training(check, rng):
-    """More than a thousand steps: the correction fades, it does not stop, and steps are counted on."""
+    """A thousand steps, and two thousand: the corrections fade, they do not stop, and steps are counted on."""
     check["AdamW"].driven("clear", away_from_zero(rng, (1,)), steps(rng, 1100, (1,)), lr=1e-3)
+    check["AdamW"].driven("clear", away_from_zero(rng, (1,)), steps(rng, 2100, (1,)), lr=1e-3, betas=(0.997, 0.9995))
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_faint_gradients_without_epsilon(check, rng):
+    """With eps = 0 a gradient of 1e-25 makes steps as long as any other: nothing holds the root up."""
+    gradients = [[1e-25 * (1.0 + rng.uniform(3, 4))] for _ in range(3)]
+    check["AdamW"].driven("optimise", away_from_zero(rng, (3, 4)), gradients, lr=0.1, eps=0.0)
 
 
 @pytest.mark.contract

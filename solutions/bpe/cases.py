@@ -265,6 +265,22 @@ def test_counts_beyond_a_thousand(check, rng):
     check["train_bpe"]((first + second) * 256, 1)
 
 
+@pytest.mark.large
+@pytest.mark.derive
+def test_long_trainings(check):
+    """A pair that occurs 4,200 times; of equal counts the greater pair, whatever ids stand beside it.
+
+    There one goes beyond 1,024: z takes in sign after sign up to the end of the text. No pair occurs twice.
+    """
+    check["train_bpe"]("ab" * 4200, 1)
+    signs, at = [], 0
+    for apart in range(1, 24):
+        for _ in range(37):
+            signs.append(chr(48 + at % 37))
+            at += apart
+    check["train_bpe"]("b!az" + "".join(signs), 950)
+
+
 def test_many_merges(check, rng):
     """A token of hundreds of bytes; more than a thousand merges, the last of which count as the first do."""
     chain = [(97, 98), *((256 + number, 98) for number in range(399))]

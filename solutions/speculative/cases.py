@@ -283,6 +283,10 @@ def test_other_sizes(check, rng):
     """Many drafts, many tokens, one of each; sizes that agree: no rule changes."""
     check(*scene(rng, 9, drafts=9, vocab=9))
     check(*scene(rng, 1, drafts=1, vocab=1 + 2))
+    repeated = torch.full((1100, 2), 0.5, dtype=torch.float64)
+    check(
+        torch.tensor([1, 0] * 550), repeated, torch.cat([repeated, repeated[:1]]), rng.uniform(1101, low=0.6, high=0.9)
+    )
     drafts, vocab = 300, 12
     q, p = rows(rng, drafts, vocab), rows(rng, drafts + 1, vocab)
     tokens = (p[:drafts] - q).argmax(1)
