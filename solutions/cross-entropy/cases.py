@@ -153,6 +153,13 @@ def test_more_tokens_than_a_half_can_count(check, rng):
     check(rng.normal(70_001, 2), targets)
 
 
+@pytest.mark.derive("dtype")
+def test_confident_tokens(check, rng):
+    """Hundreds of tokens of which the model is sure, in half precision surer still: a small loss is not none."""
+    targets, height = rng.integers(0, 4, 500), 8.0 if check.dtype in (torch.float16, torch.bfloat16) else 2.0
+    check(height * torch.nn.functional.one_hot(targets, 4).double(), targets)
+
+
 @pytest.mark.derive
 def test_a_vocabulary_of_forty_thousand(check, rng):
     """Classes beyond sixteen bits."""

@@ -128,7 +128,9 @@ def test_tiny_and_huge_numbers(check, rng, exponent):
 @pytest.mark.parametrize("exponent", [-13, 5])
 def test_tiny_and_huge_numbers_in_half_precision(check, rng, exponent):
     """Numbers near the ends of float16: a reciprocal of their step, or 127 of them, are beyond it."""
-    quantise(check, 2.0**exponent * exact(rng, (3, 5), -1), -1)
+    steps = 2.0 ** torch.tensor([[-4.0], [0.0], [3.0]], dtype=torch.float64)
+    codes = rng.integers(-31, 32, 3, 5).double() + 0.25 * rng.integers(-1, 2, 3, 5).double()
+    quantise(check, with_steps(2.0**exponent * steps, codes, -1), -1)
 
 
 @pytest.mark.derive("device", "contract")
@@ -262,8 +264,9 @@ def test_scores_beyond_ten_thousand(check, rng):
 @pytest.mark.precise
 @pytest.mark.derive
 def test_digits_of_double_precision(check, rng):
-    """In float64 nothing goes through float32: codes, steps and numbers have their digits."""
-    quantise(check, anyhow(rng, (2, 3, 5, 4), -1, 3.0), -1)
+    """In float64 nothing goes through float32: codes, steps and numbers have their digits and their range."""
+    for scale in (3.0, 2.0**-150, 2.0**150):
+        quantise(check, anyhow(rng, (2, 3, 5, 4), -1, scale), -1)
     codes, scale = cached(rng, 2, 3, 5, 4)
     check["dequantise"](codes, scale, torch.float64)
 
@@ -296,10 +299,12 @@ NUMBERS = 2 * BATCH * HEADS * LENGTH * WIDTH
 
 
 @pytest.mark.cost
-def test_cost_of_a_step(check, rng):
-    """One query over a cache of 96 tokens: its numbers are widened once, and steps are no matter of single numbers."""
-    cost = check["int8_attention"].run(*tensors(rng, 1, LENGTH, WIDTH, WIDTH, batch=BATCH, heads=HEADS)).cost
-    check.at_most(cost.elems, 1.4 * NUMBERS, "numbers of the cache go through more than one elementwise operation")
+@pytest.mark.parametrize("sizes", [(1, LENGTH), (4, LENGTH), (1, 7)])
+def test_cost_of_a_step(check, rng, sizes):
+    """Queries over the tokens of a cache: its numbers are widened once, and steps are no matter of single numbers."""
+    cost = check["int8_attention"].run(*tensors(rng, *sizes, WIDTH, WIDTH, batch=BATCH, heads=HEADS)).cost
+    numbers = 2 * BATCH * HEADS * sizes[1] * WIDTH
+    check.at_most(cost.elems, 1.4 * numbers, "numbers of the cache go through more than one elementwise operation")
 
 
 @pytest.mark.cost
@@ -316,6 +321,16 @@ def test_sizes_that_people_run(check, rng):
     attend(check, query, *rest)
     attend(check, *tensors(rng, 2, 5, batch=1, heads=12))
     attend(check, *tensors(rng, 300, 3, 70, 70, batch=9, heads=1))
+
+
+@pytest.mark.derive("device", "contract")
+def test_a_late_key_that_stands_out(check, rng):
+    """Of two hundred keys a late one, then an early one, scores hundreds more than all others together."""
+    for place in (180, 3):
+        query, keys, values = tensors(rng, 2, 200, batch=1, heads=2)
+        query[:] = 5.0
+        keys[0][:, :, place], keys[1][:, :, place] = 127, 1.0
+        attend(check, query, keys, values)
 
 
 @pytest.mark.precise

@@ -103,6 +103,25 @@ def test_constant_tokens(check, rng):
     check(x, weight, d_output)
 
 
+def test_weights_of_zero(check, rng):
+    """Features that the weight silences: nothing goes on to x through them, but their weight has a gradient."""
+    x, weight, d_output = tensors(rng, 2, 3, 6)
+    weight[::2] = 0.0
+    check(x, weight, d_output)
+    check(x, torch.zeros_like(weight), d_output)
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_numbers_that_stand_out(check, rng):
+    """One feature of four hundred far off, tokens that do not vary with gradients of ten thousand: nothing is cut."""
+    x, weight, d_output = tensors(rng, 2, 400)
+    x[0, 7] = 1e3
+    check(x, weight, d_output)
+    _, weight, d_output = tensors(rng, 2, 3, 8)
+    check(torch.full((2, 3, 8), 2.0, dtype=torch.float64), weight, 1e4 * d_output)
+
+
 @pytest.mark.derive
 def test_constant_tokens_of_any_value(check, rng):
     """Numbers whose squares have more digits than float32: rounding must not make a NaN of a token without variance."""
@@ -166,7 +185,7 @@ def test_digits_of_double_precision(check, rng):
 @pytest.mark.derive
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
-    for shape in ((9, 1, 1, 5), (1, 1, 3, 5), (9, 1, 5), (1, 300, 5), (3, 3, 3, 3), (2, 300), (2, 5)):
+    for shape in ((9, 1, 1, 5), (1, 1, 3, 5), (9, 1, 5), (1, 300, 5), (3, 3, 3, 3), (2, 1100), (2, 5)):
         x, weight, d_output = tensors(rng, *shape)
         check(x, weight, d_output, 0.0)
         check(x, weight, d_output, 1.0)

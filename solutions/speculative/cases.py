@@ -253,6 +253,27 @@ def test_everything_is_left_alone(check, rng, kept):
     check(*scene(rng, kept, drafts=3))
 
 
+@pytest.mark.derive("dtype")
+def test_rows_of_different_sums(check):
+    """A row of the target adds up to less than that of the draft, or to more: the ratio is of the given numbers."""
+    q = torch.tensor([[0.5, 0.25, 0.25]], dtype=torch.float64)
+    behind = torch.tensor([[0.25, 0.25, 0.5]], dtype=torch.float64)
+    less, more = ([[0.25, 0.5, 0.125]], [[0.25, 0.5, 0.5]])
+    for row, u in ((less, 0.53125), (more, 0.4375)):
+        p = torch.cat([torch.tensor(row, dtype=torch.float64), behind])
+        check(torch.tensor([0]), q, p, torch.tensor([u, 0.375], dtype=torch.float64))
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_many_tokens_of_hardly_any_weight(check):
+    """Two thousand tokens share less than a thousandth: one of them is drawn all the same."""
+    row = torch.full((1, 2001), 4e-7, dtype=torch.float64)
+    row[0, -1] = 1.0
+    nothing = torch.zeros(0, dtype=torch.int64), torch.zeros(0, 2001, dtype=torch.float64)
+    check(*nothing, row, torch.tensor([0.0004], dtype=torch.float64))
+
+
 @pytest.mark.precise
 @pytest.mark.derive("device")
 @pytest.mark.parametrize("scale", [1e-12, 0.125, 1e12])
@@ -265,7 +286,7 @@ def test_weights_of_any_sum(check, rng, scale):
     check(tokens, q, torch.cat([p[:-1], scale * p[-1:]]), u)
 
 
-@pytest.mark.derive
+@pytest.mark.derive("dtype")
 def test_a_vocabulary_of_forty_thousand(check, rng):
     """Ids beyond sixteen bits, and the very last one."""
     vocab = 40_000
