@@ -11,7 +11,6 @@ import faulthandler
 import gc
 import json
 import os
-import select
 import signal
 import socket
 import sys
@@ -33,7 +32,6 @@ from grader.sandbox.tampering import audit, gates, hiding
 from grader.sandbox.tampering.ledger import Ledger
 from grader.sandbox.tampering.namespaces import REPLACES, Namespaces
 from grader.sandbox.values import TooLarge
-from grader.sandbox.warmup import warm_up
 from grader.transport.operations import PRELOAD, SEVERAL
 from grader.transport.output import marker
 from grader.transport.wire import PREFIX, Heap, frame, load, parse_frame, save
@@ -274,8 +272,7 @@ def without_ours(path: list[str]) -> list[str]:
 def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
     """Become the sandbox.
 
-    ``settings``: parent, scratch, read, memory, cpu_seconds, layers, device, and whether it was forked from a process
-    that is ``warm``.
+    ``settings``: parent, scratch, read, memory, cpu_seconds, layers, device.
     """
     limits.die_with_parent()
     if os.getppid() != settings["parent"]:
@@ -295,10 +292,7 @@ def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
     found = confine.gaps(scratch, settings["parent"])
     guest = Guest(channel)
     guest.send({"kind": "ready", "nonce": "", "layers": active, "gaps": found})
-    if not settings["warm"]:  # one that is warm knows the device already
-        if not select.select([channel], [], [], 0)[0]:
-            warm_up(device=settings["device"])
-        elif settings["device"]:  # before anything is differentiated: autograd takes in no device afterwards
-            simdevice.available()
+    if settings["device"]:  # before anything is differentiated: autograd takes in no device afterwards
+        simdevice.available()
     guest.hide()
     guest.serve()

@@ -38,7 +38,6 @@ class Keeper:
         self._lifeline = lifeline
         self._request = request
         self._scratch: dict[int, Path] = {}
-        self._is_warm = False
         self._control, other = socket.socketpair()
         fds = {"control": other.fileno(), "client": client.fileno()}
         self._judge = launch.start(
@@ -75,17 +74,6 @@ class Keeper:
                     pass
             finally:
                 self._end()
-
-    def prepare_for_many(self) -> None:
-        """Do once what each of many sandboxes would do, where they are forked from here and so need not do it."""
-        if not self._forks or self._has_real_device:
-            return
-        from grader.sandbox.warmup import warm_up_for_forks  # noqa: PLC0415 - torch
-
-        self._is_warm = warm_up_for_forks()
-        if not self._is_warm:
-            self._settings = self._settings | {"model": "fresh"}
-        gc.freeze()
 
     def _serve(self, ready: set[Any]) -> bool:
         if self._lifeline in ready:  # nothing is ever said on it: the client hung up
@@ -131,7 +119,6 @@ class Keeper:
             "cpu_seconds": message["cpu_seconds"],
             "layers": self._layers(),
             "device": message["device"],
-            "warm": self._is_warm,
         }
         fds = {"channel": theirs.fileno(), "diagnostics": writes[0], "stdout": writes[1], "stderr": writes[1]}
         pid = launch.start(self._settings["model"], "guest", settings, fds, launch.bare_environment(str(scratch)))
@@ -256,7 +243,4 @@ def main(settings: dict[str, Any], fds: launch.Fds) -> None:
     except (EOFError, OSError):
         return
     remove_stale_scratch(settings["tmp"])
-    keeper = Keeper(settings, client, lifeline, request)
-    if request.get("many"):
-        keeper.prepare_for_many()
-    keeper.run()
+    Keeper(settings, client, lifeline, request).run()

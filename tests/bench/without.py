@@ -18,11 +18,8 @@ from grader.judge.explain.reproduce import MistakeRunner
 from grader.judge.runs import batches, plan, runner
 from grader.judge.runs.recording import Recording
 from grader.judge.workbench import Workbench
-from grader.judge.workers.answer import worker_of_family
 from grader.judge.workers.sandbox import Sandbox
 from grader.judge.workers.standby import Standby
-from grader.sandbox import guest
-from grader.server.keeper import Keeper
 
 NOTHING: Final = "nothing"
 
@@ -44,15 +41,6 @@ def _preloaded() -> None:
     preload = Standby.preload
     Standby.preload = lambda self, worker, _operations: preload(self, worker, [])
     Workbench._hand_over = lambda _self: None
-
-
-def _warm_up() -> None:
-    guest.warm_up = lambda *, device: device and guest.simdevice.available()
-    Keeper.prepare_for_many = lambda _self: None
-
-
-def _warm_up_for_many() -> None:
-    Keeper.prepare_for_many = lambda _self: None
 
 
 def _glance() -> None:
@@ -81,10 +69,6 @@ def _known_results() -> None:
     Check.wanted = Recording.wanted = lambda _self, _index, _carries: None
 
 
-def _balanced_workers() -> None:
-    plan.balanced = lambda runs: {run.number: worker_of_family(run.outcome.family) for run, _recording in runs}
-
-
 def _order_of_runs() -> None:
     plan.Plan._choose = lambda _self, _runs: None
 
@@ -93,14 +77,11 @@ LAYERS: Final[dict[str, Callable[[], None]]] = {
     NOTHING: lambda: None,
     "frames of thirty operations": _frames,
     "operations preloaded": _preloaded,
-    "warm-up of sandboxes": _warm_up,
-    "warm-up once for many": _warm_up_for_many,
     "acceptance at a glance": _glance,
     "the plan": _plan,
     "standby sandboxes": _standby,
     "remembered mistakes": _remembered_mistakes,
     "known results": _known_results,
-    "balanced workers": _balanced_workers,
     "telling runs first": _order_of_runs,
 }
 """What can be taken away, by the name under which `make bench ARGS=layers` shows it."""

@@ -7,7 +7,6 @@ import pytest
 from grader.judge.runs.batches import (
     FEW_ARE_ENOUGH,
     OPERATIONS_TOGETHER,
-    balanced,
     fails,
     few,
     order,
@@ -16,7 +15,6 @@ from grader.judge.runs.batches import (
 )
 from grader.judge.runs.outcome import Run
 from grader.judge.runs.recording import Recording
-from grader.judge.workers.keeper_client import DEVICE_WORKER, PLAIN_WORKER
 from tests.judge.runs import failed, passed, recording_of, run_of
 
 
@@ -112,17 +110,6 @@ def test_the_few_are_those_that_show_something_new() -> None:
     chosen, others = few(ahead, left, {})
     assert numbers(chosen) == [1, 3]
     assert numbers(others) == [2]
-
-
-def test_both_workers_have_as_much_to_do() -> None:
-    """Cases and device runs stay where they belong; gradients and dtypes go to who has less."""
-    runs = [run_of(number, f"case {number}") for number in range(1, 5)]
-    runs += [run_of(5, "case 1", family="device")]
-    runs += [run_of(number, f"case {number}", family="grad") for number in range(6, 10)]
-    places = balanced([(run, recording_of(2)) for run in runs])
-    assert {places[number] for number in range(1, 5)} == {PLAIN_WORKER}
-    assert places[5] == DEVICE_WORKER
-    assert [places[number] for number in range(6, 10)] == [DEVICE_WORKER, PLAIN_WORKER, DEVICE_WORKER, PLAIN_WORKER]
 
 
 @pytest.mark.parametrize(

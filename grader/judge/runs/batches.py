@@ -7,20 +7,11 @@ from typing import Final, TypeVar
 
 from grader.judge.runs.outcome import Run
 from grader.judge.runs.recording import Recording
-from grader.judge.workers.answer import worker_of_family
-from grader.judge.workers.keeper_client import WORKERS
 
 OPERATIONS_TOGETHER: Final = 30
 """So many operations travel together: a message costs both sides more than what is in it."""
 FEW_ARE_ENOUGH: Final = 3
 """So many runs of a variant show whether it brings something new, where an answer has failed already."""
-
-WORK: Final = {"device": 10, "grad": 10, "dtype": 4}
-"""How much work an operation of a family is for a sandbox;"""
-WORK_OF_OTHERS: Final = 5
-"""that of all others."""
-GOES_ANYWHERE: Final = ("grad", "dtype")
-"""What may go to either worker. The cases themselves stay together: what one leaves behind another may meet."""
 
 Ready = tuple[Run, Recording]
 _Where = TypeVar("_Where", bound=Hashable)
@@ -66,18 +57,6 @@ def fails(main: Run | None) -> bool:
     if main is None or main.outcome.outcome == "passed":
         return False
     return main.outcome.failure is None or main.outcome.failure.kind != "modified"
-
-
-def balanced(runs: list[Ready]) -> dict[int, str]:
-    """Return the workers of the runs that may go to either, by number, so that both have as much to do."""
-    loads = dict.fromkeys(WORKERS, 0)
-    places: dict[int, str] = {}
-    for run, ready in sorted(runs, key=lambda pair: pair[0].outcome.family in GOES_ANYWHERE):
-        family = run.outcome.family
-        place = min(WORKERS, key=loads.__getitem__) if family in GOES_ANYWHERE else worker_of_family(family)
-        loads[place] += len(ready.messages) * WORK.get(family, WORK_OF_OTHERS)
-        places[run.number] = place
-    return places
 
 
 def together(runs: list[Ready], where: Callable[[Run], _Where]) -> Iterator[tuple[_Where, list[Ready]]]:

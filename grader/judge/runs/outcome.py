@@ -120,8 +120,6 @@ class Run:
     contract: CaseOutcome | None = None
     values: CaseOutcome | None = None
     number: int = 0
-    worker: str = ""
-    """The worker that it goes to, where that does not follow from its family."""
     _hidden: list[CaseOutcome] = field(default_factory=list)
 
     @property

@@ -14,11 +14,12 @@ from grader.judge.cases.case import Case, variants_of
 from grader.judge.cases.levels import Draw
 from grader.judge.contract import Grading
 from grader.judge.exchange.results import Exchange
-from grader.judge.runs.batches import Ready, balanced, parted, together
+from grader.judge.runs.batches import Ready, parted, together
 from grader.judge.runs.coverage import DETAILS, Detail, chosen
 from grader.judge.runs.outcome import Run, planned
 from grader.judge.runs.recorder import record
 from grader.judge.runs.recording import Recording
+from grader.judge.workers.answer import worker_of_family
 from grader.judge.workers.backend import Local
 from grader.transport.operations import Several
 
@@ -31,7 +32,6 @@ class Plan:
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.runs: list[Recording] = []
-        self.workers: dict[int, str] = {}
         self.ahead: dict[str, list[Several]] = {}
         """What a grading asks for first, by worker."""
         self._several: dict[tuple[int, ...], Several] = {}
@@ -44,9 +44,7 @@ class Plan:
             self.runs.append(record(run, grading, stand_in))
             yield
         self._choose(runs)
-        asked = parted(runs, self.runs)[0]
-        self.workers = balanced(asked)
-        for worker, group in together(asked, lambda run: self.workers[run.number]):
+        for worker, group in together(parted(runs, self.runs)[0], lambda run: worker_of_family(run.outcome.family)):
             self.ahead.setdefault(worker, []).append(self.several(group))
             yield
 

@@ -70,8 +70,6 @@ class Runner:
     def _run_prepared(self, runs: list[Run], plan: Plan, *, patiently: bool) -> None:
         """Ask first for the runs that show something new; where they all pass, for every other one, too."""
         mains = {run.outcome.case.stream: run for run in runs if run.is_main}
-        for run in runs:
-            run.worker = plan.workers.get(run.number, "")
         ahead, left = parted(runs, plan.runs)
         certain = False
         if patiently:
@@ -157,7 +155,7 @@ class Runner:
         return check
 
     def _worker(self, run: Run) -> Worker:
-        return self._grading.answer.worker(run.outcome.family, run.worker)
+        return self._grading.answer.worker(run.outcome.family)
 
     # --- one by one
 

@@ -58,11 +58,12 @@ class Answer:
         for worker in workers:
             standby.ask(worker)
 
-    def worker(self, family: str, name: str = "") -> Worker:
-        """Return the worker for the cases of a family, or the one of a name."""
-        name = name or worker_of_family(family)
-        if name not in self._names:
-            (name,) = self._names
+    def worker(self, family: str) -> Worker:
+        """Return the worker for the cases of a family."""
+        name = worker_of_family(family)
+        return self._named(name if name in self._names else self._names[0])
+
+    def _named(self, name: str) -> Worker:
         if name not in self._workers:
             self._workers[name] = Worker(self, name)
         return self._workers[name]
@@ -70,7 +71,7 @@ class Answer:
     def load(self) -> None:
         """Have the file loaded in each worker, before anything is asked for."""
         for name in self._names:
-            self.worker("", name).load()
+            self._named(name).load()
 
     def device_problem(self) -> str:
         """Return why the simulated device does not work on this machine; empty where it does.
