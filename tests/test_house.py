@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from grader import catalog
 from grader.cli import main
+from grader.client.session import Request, Session
 from grader.dev import house, road
 from grader.errors import UsageError
+from grader.server import launch
+from tests import tracing
 
 ROOT = Path(__file__).resolve().parent.parent
 pytestmark = pytest.mark.xdist_group("house")
@@ -84,33 +91,117 @@ def test_repeated_texts_are_found(tmp_path: Path) -> None:
     assert list(house.repeated_texts(tmp_path)) == ["k/two: k/one"]
 
 
-def test_the_road_follows_calls_and_no_further(tmp_path: Path) -> None:
-    """A class that is called on the road is on it; one in an annotation, in `except` or off the road is not.
-
-    What is private to a file is none to know, and what explains a failure is told apart.
-    """
-    for folder in road.ROOMS:
-        (tmp_path / folder).mkdir()
-    text = """
+ROAD = {
+    "client/session.py": """
+from grader_of_a_test.judge.explain.causes import cause
+from grader_of_a_test.transport import wire
 class Asked: ...
 class Noted: ...
 class Caught(Exception): ...
 class Elsewhere: ...
-def grade(one: Noted) -> None:
-    try:
-        helper()
-    except Caught:
-        raise
-def helper():
-    _Private(Caught())
-    cause()
-    return Asked()
-class _Private: ...
+class Session:
+    def __init__(self):
+        self.line = _Private(Caught())
+    def grade(self, one: Noted) -> None:
+        try:
+            self.line.helper()
+        except Caught:
+            raise
+        wire.Sent().go()
+        TABLE["asked"]()
+        cause()
+class _Private:
+    def helper(self):
+        return self.own()
+    def own(self):
+        return wire.Packed
+TABLE = {"asked": Asked}
 def other():
     return Elsewhere()
-"""
-    (tmp_path / "client" / "session.py").write_text(text, encoding="utf-8")
-    (tmp_path / "judge" / "explain").mkdir()
-    explaining = "class Cause: ...\ndef cause():\n    return Cause()\n"
-    (tmp_path / "judge" / "explain" / "causes.py").write_text(explaining, encoding="utf-8")
-    assert road.classes_on_the_road(tmp_path) == (["client/session.py: Asked"], ["judge/explain/causes.py: Cause"])
+""",
+    "transport/wire.py": """
+class Base: ...
+class Sent(Base):
+    def go(self): ...
+    def never(self):
+        return Unsent()
+class Packed: ...
+class Unsent:
+    def go(self):
+        return Unasked()
+    def own(self):
+        return Unasked()
+class Unasked: ...
+""",
+    "judge/explain/causes.py": """
+from grader_of_a_test.transport.wire import Unsent
+class Cause: ...
+def cause():
+    return Cause(), Unsent
+""",
+}
+"""The road goes to `Session.grade`, and to whatever that calls."""
+
+
+def test_the_road_follows_calls_and_no_further(tmp_path: Path) -> None:
+    """A class that is named on the road is on it; one in an annotation, in `except` or off the road is not.
+
+    Methods are those of classes that are on it, by one name or another. What is private to a file is none to know, and
+    what explains a failure is told apart.
+    """
+    package = tmp_path / "grader_of_a_test"
+    for path, text in ROAD.items():
+        (package / path).parent.mkdir(parents=True)
+        (package / path).write_text(text, encoding="utf-8")
+    passing, explaining = road.classes_on_the_road(package, {"client/session.py": ("Session", "grade")})
+    assert passing == [
+        *("client/session.py: Asked", "client/session.py: Session"),
+        *("transport/wire.py: Base", "transport/wire.py: Packed", "transport/wire.py: Sent"),
+    ]
+    assert explaining == ["judge/explain/causes.py: Cause"]
+
+
+def test_what_is_private_is_known_in_its_own_file() -> None:
+    """No other file names a class that begins with an underscore, so that nothing to know is hidden behind one."""
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "grader").rglob("*.py")}
+    private = {
+        path: {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name.startswith("_")}
+        for path, tree in trees.items()
+    }
+    everywhere = set().union(*private.values())
+    assert len(everywhere) > 50
+    for path, tree in trees.items():
+        named = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        named |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+        assert not named & (everywhere - private[path]), path
+
+
+@pytest.mark.grades
+@pytest.mark.one_of_many(of=4)
+def test_a_grading_meets_no_class_beside_the_road(
+    rows: dict[str, house.Row], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A passing grading, prepared for and traced in all its processes, runs code of no other class."""
+    notes = tmp_path / "met.txt"
+    start = launch._BOOTSTRAP.replace("from grader.server.launch import enter", tracing.START.format(file=str(notes)))
+    monkeypatch.setattr(launch, "_BOOTSTRAP", start)
+    kata = catalog.find("sdpa")
+    request = Request(kata.id, kata.reference(), kata.filename, seed=1)
+    with Session(layers=()) as session:
+        tracing.begin(str(notes))
+        try:
+            report = session.grade(request, many=True)
+        finally:
+            sys.setprofile(None)
+    assert report["verdict"] == "passed"
+    met = set()
+    for line in set(notes.read_text(encoding="utf-8").splitlines()):
+        module, name = line.split()
+        path = module.removeprefix("grader.").replace(".", "/") + ".py"
+        kind = getattr(importlib.import_module(module), name)
+        is_error = isinstance(kind, type) and issubclass(kind, BaseException)
+        if path.startswith(road.ROOMS) and not (name.startswith("_") or is_error):
+            met.add(f"{path}: {name}")
+    met = {name for name in met if not name.startswith(road.BEHIND_A_FAILURE)}
+    assert len(met) > 30
+    assert met <= set(rows["classes"].found)
