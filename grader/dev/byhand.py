@@ -25,11 +25,10 @@ from grader.dev.rehearsal import SEED, Witness, cases_of
 from grader.errors import KataError
 from grader.judge.cases.case import CORE
 from grader.judge.cases.variant import Variant
-from grader.judge.contract import Grading
+from grader.judge.contract import Grading, Reference
 from grader.judge.failure import Failure
 from grader.judge.runs.lives import live, play
 from grader.judge.runs.outcome import CaseOutcome
-from grader.judge.workers.keeper_client import NoSandboxes
 from grader.transport.callables import Step
 
 NAME: Final = "test_by_hand"
@@ -84,7 +83,7 @@ def facts_of(kata: Kata) -> Facts:
     if first is None or first.name != NAME or first.family != CORE:
         raise ValueError(f"the first case must be `def {NAME}(check)`, of the family {CORE}")
     facts, filename = Facts(), str(kata.solution / "reference.py")
-    grading = Grading(kata, kata.reference(), kata.filename, SEED, NoSandboxes())
+    grading = Grading(Reference(kata), SEED)
     witness = Witness(kata.reference(), filename, _Collector(filename, facts))
     outcome = CaseOutcome(first, Variant(CORE, dtype=torch.float64))
     check = live(outcome, grading, witness, judges=False)

@@ -18,13 +18,12 @@ from grader.judge.cases.check import Check
 from grader.judge.cases.collect import files_in, importing_each_other
 from grader.judge.cases.rng import Numbers
 from grader.judge.cases.variant import Variant
-from grader.judge.contract import Grading
+from grader.judge.contract import Grading, Reference
 from grader.judge.failure import Failure
 from grader.judge.runs.lives import again
 from grader.judge.runs.outcome import CaseOutcome
 from grader.judge.runs.plan import Plan
-from grader.judge.workers.backend import Header, Local, Tensors
-from grader.judge.workers.keeper_client import NoSandboxes
+from grader.judge.workers.backend import Header, Tensors, loaded, reply_of
 from grader.judge.workers.pending import Reply
 
 SEED: Final = 3
@@ -36,12 +35,12 @@ class Witness:
     def __init__(self, source: str, filename: str, watching: AbstractContextManager[None]) -> None:
         self._watching = watching
         with watching:
-            self._local = Local(source, filename)
+            self._executor = loaded(source, filename)
 
     def submit(self, header: Header, tensors: Tensors) -> Reply:
         """Do one operation; what it raises is a reply as an answer's would be."""
         with self._watching:
-            return self._local.reply(header, tensors)
+            return reply_of(self._executor, header, tensors)
 
     def wait(self, asked: Any) -> Reply:
         """Return what was done already."""
@@ -55,7 +54,7 @@ def rehearse(kata: Kata, watching: AbstractContextManager[None]) -> Iterator[str
     And what keeps a judge from preparing a grading: it would grade all the same, and take longer.
     """
     yield from rehearse_with(kata, kata.reference(), watching)
-    grading = Grading(kata, kata.reference(), kata.filename, SEED, NoSandboxes())
+    grading = Grading(Reference(kata), SEED)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -72,7 +71,7 @@ def rehearse_with(
     on_case: Callable[[CaseOutcome], None] = lambda _case: None,
 ) -> Iterator[str]:
     """Run all cases but those that count or train with a source; yields what it does wrong, a sentence each."""
-    grading = Grading(kata, kata.reference(), kata.filename, SEED, NoSandboxes())
+    grading = Grading(Reference(kata), SEED)
     witness = Witness(source, str(kata.solution / "reference.py"), watching)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

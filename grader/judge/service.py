@@ -23,13 +23,12 @@ from grader.judge.explain import report as reports
 from grader.judge.explain.drawing import drawings
 from grader.judge.explain.explanation import explained, told
 from grader.judge.failure import NOTHING_WRITTEN, text_of
-from grader.judge.progress import Client, Clock, Progress, Stale
+from grader.judge.progress import Progress, Stale, has_said_something, next_request, tell
 from grader.judge.runs.isolation import isolate
 from grader.judge.runs.outcome import CaseOutcome, Run
 from grader.judge.runs.runner import Runner
 from grader.judge.workbench import Workbench, wanted
 from grader.judge.workers.keeper_client import DEVICE_WORKER, KeeperClient
-from grader.judge.workers.sandbox import Sandbox
 from grader.language import _, current, use
 from grader.sandbox import landlock, limits
 from grader.transport.operations import Message
@@ -47,7 +46,7 @@ class Judge:
     """Serves one client: one request, or one after the other where the client says that more will come."""
 
     def __init__(self, client: socket.socket, control: socket.socket, settings: dict[str, Any]) -> None:
-        self._client, self._call_seconds, self._model = Client(client), settings["call_seconds"], settings["model"]
+        self._client, self._call_seconds, self._model = client, settings["call_seconds"], settings["model"]
         self._keeper = KeeperClient(control)
         self._workbench: Workbench | None = None
         self._served = 0
@@ -63,34 +62,34 @@ class Judge:
 
     def _next(self) -> dict[str, Any] | None:
         """Wait for the next request; prepare for it meanwhile."""
-        while not self._client.has_said_something():
+        while not has_said_something(self._client):
             if self._workbench is not None and self._workbench.prepare_a_little():
                 continue
-            if not self._client.has_said_something(IDLE_SECONDS):
+            if not has_said_something(self._client, IDLE_SECONDS):
                 gc.collect()
-                self._client.has_said_something(None)
-        return self._client.next_request()
+                has_said_something(self._client, None)
+        return next_request(self._client)
 
     def _do(self, request: dict[str, Any]) -> None:
         """Do one thing and send the answer; a fault of our own becomes a sentence, never silence."""
-        clock = Clock()
+        progress = Progress(self._client, may_be_stale=bool(request.get("keep")))
         use(request.get("lang", "en"))
         try:
             if request["op"] == "probe":
-                self._client.tell({"event": "report", "report": self._probe(clock)})
+                tell(self._client, {"event": "report", "report": self._probe()})
             elif request["op"] == "prepare":
                 self._workbench_for(request["kata"]).wanted = True
             elif request["op"] == "draw":
-                self._client.tell({"event": "report", "report": self._draw(request)})
+                tell(self._client, {"event": "report", "report": self._draw(request)})
             elif request["op"] == "grade":
                 gc.disable()
-                self._grade(request, clock)
+                self._grade(request, progress)
         except Stale:
-            self._client.tell({"event": "cancelled"})
+            tell(self._client, {"event": "cancelled"})
         except UsageError as error:
-            self._client.tell({"event": "wrong-use", "message": error.message, "hint": error.hint})
+            tell(self._client, {"event": "wrong-use", "message": error.message, "hint": error.hint})
         except BaseException as error:  # noqa: BLE001 - whatever it is, the client must hear of it
-            self._client.tell({"event": "failed", "message": told(error), "trace": traceback.format_exc()})
+            tell(self._client, {"event": "failed", "message": told(error), "trace": traceback.format_exc()})
         finally:
             gc.enable()
 
@@ -103,9 +102,9 @@ class Judge:
 
     # --- grading
 
-    def _grade(self, request: dict[str, Any], clock: Clock) -> None:
+    def _grade(self, request: dict[str, Any], progress: Progress) -> None:
         if self._served >= MOST_GRADINGS or (self._workbench is not None and self._workbench.is_outdated()):
-            self._client.tell({"event": "another"})
+            tell(self._client, {"event": "another"})
             return
         if is_real(request["device"]):
             refuse_absent_device(request["device"])
@@ -114,23 +113,22 @@ class Judge:
         plan = workbench.plan_for(request)
         grading = workbench.grading(request, plan, many=many)
         explained = request.get("explained", True)
-        progress = Progress(self._client, may_be_stale=bool(request.get("keep")))
         grading.answer.on_training = progress.hears
         runs = _chosen(workbench, grading, request)
         total = sum(len(run.outcomes) for run in runs)
         progress.begins(total)
-        clock.lap("preparing")
+        progress.lap("preparing")
         with _given_up_after(workbench.kata.grading_seconds + SECOND_NET_SECONDS), contextlib.closing(grading.answer):
             Runner(grading, progress.notes, plan, progress.confirms).run(runs, patiently=many)
-            clock.lap("cases")
+            progress.lap("cases")
             outcomes = sorted(progress.outcomes, key=lambda o: (FAMILIES.index(o.family), o.case.position))
             if explained:
                 isolate(grading, outcomes)
             document = _document(request, grading, outcomes, total, workbench)
-            clock.lap("diagnosis")
+            progress.lap("diagnosis")
         workbench.used(plan, many=many)
-        times = {"seconds": clock.seconds, "spent": clock.spent}
-        self._client.tell({"event": "report", "report": document | times})
+        times = {"seconds": progress.seconds, "spent": progress.spent}
+        tell(self._client, {"event": "report", "report": document | times})
 
     # --- drawing
 
@@ -142,10 +140,9 @@ class Judge:
 
     # --- doctor
 
-    def _probe(self, clock: Clock) -> dict[str, Any]:
-        keeper = self._keeper
-        keeper.ask(DEVICE_WORKER, cpu_seconds=10)  # one like those that grade on the device
-        sandbox = Sandbox(keeper, keeper.take(DEVICE_WORKER), time.monotonic() + 60)
+    def _probe(self) -> dict[str, Any]:
+        keeper, started = self._keeper, time.monotonic()
+        sandbox = keeper.take(DEVICE_WORKER, started + 60, cpu_seconds=10)  # one like those that grade on the device
         sandbox.wait_ready()
         simulated, _ = sandbox.wait(sandbox.submit(Message({"op": "device"}), 30))
         sandbox.retire()
@@ -157,7 +154,7 @@ class Judge:
             "simulated_device": in_words(text_of(simulated["problem"], 300)),
             "model": self._model,
             "versions": reports.versions(),
-            "seconds": clock.seconds,
+            "seconds": round(time.monotonic() - started, 3),
         }
 
 

@@ -21,7 +21,7 @@ that a measure may come to: in float32 34 times above the worst honest variant t
 smallest bug."""
 
 MEASURED: Final = frozenset((torch.float64,))
-"""In these the table is far above what correct computations need: see :class:`grader.judge.verdict.spread.Spread`."""
+"""In these the table is far above what correct computations need: see :meth:`grader.judge.verdict.twin.Twin.moves`."""
 
 HALVES: Final = frozenset((torch.bfloat16, torch.float16))
 NEAR: Final = 2.0

@@ -14,12 +14,12 @@ from typing import Any, Final
 from grader.catalog import Kata
 from grader.judge.cases.case import Case
 from grader.judge.cases.collect import cases_of
-from grader.judge.contract import Grading, Model
+from grader.judge.contract import Grading, Reference
 from grader.judge.explain.bank import Bank
 from grader.judge.runs.outcome import CaseOutcome, Run
 from grader.judge.runs.plan import Plan, runs_of
-from grader.judge.workers.keeper_client import ONE_WORKER, WORKERS, KeeperClient, NoSandboxes
-from grader.judge.workers.standby import Standby
+from grader.judge.workers.answer import Answer
+from grader.judge.workers.keeper_client import ONE_WORKER, WORKERS, KeeperClient
 from grader.language import current
 from grader.transport.request import fresh_seed, is_real
 
@@ -34,7 +34,6 @@ class Workbench:
         self._stamp = stamp(kata)
         self.kata = dataclasses.replace(kata, call_seconds=call_seconds) if call_seconds is not None else kata
         self._keeper = keeper
-        self._standby = Standby(keeper, self.kata.grading_seconds)
         self.wanted = False
         """Whether a plan shall be made although nothing was graded yet."""
         self._plan: Plan | None = None
@@ -49,17 +48,17 @@ class Workbench:
     @cached_property
     def cases(self) -> list[Case]:
         """The cases of the kata."""
-        return cases_of(self.kata.solution, self.model.texts)
+        return cases_of(self.kata.solution, self.reference.texts)
 
     @cached_property
-    def model(self) -> Model:
+    def reference(self) -> Reference:
         """The reference."""
-        return Model(self.kata)
+        return Reference(self.kata)
 
     @cached_property
     def bank(self) -> Bank:
         """The known mistakes."""
-        return Bank(self.model)
+        return Bank(self.reference)
 
     def grading(self, request: dict[str, Any], plan: Plan | None, *, many: bool) -> Grading:
         """Begin a grading, one of ``many`` perhaps.
@@ -67,17 +66,13 @@ class Workbench:
         Sandboxes start while the reference is read; those that wait already load the file at once.
         """
         self._workers = ONE_WORKER if many else WORKERS
-        if "model" not in self.__dict__:
-            self._ask_for_sandboxes()
+        self._ask_for_sandboxes()
         seed = plan.seed if plan is not None else self.seed_for(request)
-        filename = Path(request["filename"]).name
-        source = request["source"]
-        grading = Grading(
-            self.kata, source, filename, seed, self._keeper, self.model, self._workers, standby=self._standby
-        )
+        reference, filename = self.reference, Path(request["filename"]).name
+        answer = Answer(self.kata, request["source"], filename, self._keeper, self._workers)
         if plan is not None:
-            grading.answer.load()
-        return grading
+            answer.load()
+        return Grading(reference, seed, answer)
 
     def is_outdated(self) -> bool:
         """Whether somebody has changed the kata since."""
@@ -132,19 +127,19 @@ class Workbench:
 
     def close(self) -> None:
         """Leave the workbench to another kata."""
-        self._standby.close()
+        self._keeper.discard_waiting()
 
     def _preload(self) -> bool:
         """Let the sandboxes that wait unpack what they will be asked for. Returns whether there is more to do."""
         if self._plan is None or self._used or self._workers != WORKERS:
             return False
-        busy = [self._standby.preload(worker, self._plan.ahead.get(worker, [])) for worker in self._workers]
+        busy = [self._keeper.preload(worker, self._plan.ahead.get(worker, [])) for worker in self._workers]
         return any(busy)
 
     def _hand_over(self) -> None:
         """Let the sandboxes of many answers have what each of them is asked: it is unpacked once for all."""
         if self._plan is not None:
-            self._keeper.preload([several for worker in self._plan.ahead.values() for several in worker])
+            self._keeper.preload_all([several for worker in self._plan.ahead.values() for several in worker])
 
     def _make(self) -> bool:
         """Prepare one more run; the plan takes effect when it is whole. Returns whether there is more to do."""
@@ -168,10 +163,10 @@ class Workbench:
     def _begin(self, seed: int) -> None:
         """Begin a plan, whatever became of the one before."""
         self._next = Plan(seed)
-        self._steps = self._next.steps(Grading(self.kata, "", "", seed, NoSandboxes(), self.model), self.cases)
+        self._steps = self._next.steps(Grading(self.reference, seed), self.cases)
 
     def _ask_for_sandboxes(self) -> bool:
-        asked = [self._standby.ask(worker) for worker in self._workers]
+        asked = [self._keeper.ask(worker, cpu_seconds=self.kata.grading_seconds) for worker in self._workers]
         return any(asked)
 
 

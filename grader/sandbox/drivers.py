@@ -87,7 +87,7 @@ def learn(
     Returns the losses, the weights, whether a loss still has its graph, and whether the optimiser was asked to step.
     """
     model = _Model(embedding, head, kept).eval()
-    optimizer = Descent(model.parameters(), lr)
+    optimizer = _Descent(model.parameters(), lr)
     for parameter in model.parameters():
         parameter.grad = torch.full_like(parameter, 0.5)
     losses = [train_step(model, batch, optimizer, *settings, **named) for batch in batches]
@@ -228,7 +228,7 @@ def _put_in(layer: Any, a: Any, b: Any) -> None:
 def _after(word: str, layer: Any, x: Any, another: Callable[[], Any]) -> Any:
     """Return the layer that is called next."""
     if word == "step":
-        descent = Descent(layer.parameters(), lr=0.01)
+        descent = _Descent(layer.parameters(), lr=0.01)
         descent.zero_grad()
         layer(x.detach()).square().mean().backward()
         descent.step()
@@ -293,7 +293,7 @@ class _Kept(torch.nn.Module):
         return x * self.kept if self.training else x
 
 
-class Descent:
+class _Descent:
     """Gradient descent, with what a step of training needs of an optimiser of PyTorch."""
 
     def __init__(self, parameters: Any, lr: float) -> None:

@@ -21,7 +21,7 @@ from grader.sandbox.drivers import DRIVERS
 from grader.sandbox.training import NoLossError, Tell, train
 from grader.sandbox.values import Snapshot, describe, same_bits
 from grader.transport.memory import OWN
-from grader.transport.wire import Heap, Unpacker, WireError, dtype_named
+from grader.transport.wire import Packer, Unpacker, WireError, dtype_named
 
 MODULE_NAME: Final = "kata_answer"
 MOST_PARAMETERS: Final = 1500
@@ -102,6 +102,10 @@ class Executor:
         _fill(module, state)
         self._modules[handle] = module
 
+    def do(self, header: Header, tensors: Tensors) -> tuple[Header, Tensors]:
+        """Do one operation, build or call."""
+        return (self.build if header["op"] == "build" else self.call)(header, tensors)
+
     def build(self, header: Header, tensors: Tensors, given: Given | None = None) -> tuple[Header, Tensors]:
         """Build a module and copy the given parameters into it; ``given`` what is unpacked already.
 
@@ -131,11 +135,11 @@ class Executor:
         return {"kind": "built", "parameters": parameters[:MOST_PARAMETERS]}, {}
 
     def call(
-        self, header: Header, tensors: Tensors, given: Given | None = None, heap: Heap | None = None
+        self, header: Header, tensors: Tensors, given: Given | None = None, packer: Packer | None = None
     ) -> tuple[Header, Tensors]:
         """Call a function, a module or a method of it; ``given`` what is unpacked already.
 
-        Answers with the tree of what came back and what was observed. With a ``heap`` the tensors go there.
+        Answers with the tree of what came back and what was observed. With a ``packer`` the tensors go there.
         """
         self._enter(header["key"] >> RUN_BITS)
         observe.ready(header["device"])
@@ -146,8 +150,9 @@ class Executor:
         inputs = dict(named_tensors(args, kwargs, header["names"]))
         if self._callers.get(header["handle"]):  # what is a default while a module is built is one in its calls
             header = header | {"levels": (header.get("levels") or {}) | self._callers[header["handle"]]}
-        call = levels.Call(header, target, args, kwargs, self._handed_back, scripts=self._scripts)
-        call.prepare(module, inputs)
+        header = levels.as_possible(header, args, kwargs, self._handed_back, scripts=self._scripts)
+        call = partial(levels.make, header, target, args, kwargs, self._handed_back)
+        levels.prepare(header, call, module, inputs)
         weights = _parameters(module) if module is not None and (header["inputs"] or header["grad"]) else {}
         watched = inputs | weights if header["inputs"] else {}
         given_lists = ((n, v) for n, v in named(args, kwargs, header["names"]) if isinstance(v, list))
@@ -157,9 +162,9 @@ class Executor:
             for tensor in inputs.values():
                 if tensor.is_floating_point() and id(tensor) not in self._handed_back:
                     tensor.requires_grad_()
-        with observe.watching(call.header, self.filename, (args, kwargs, module)) as seen:
+        with observe.watching(header, self.filename, (args, kwargs, module)) as seen:
             result = call()
-        snapshot = Snapshot(to_cpu=observe.to_cpu, heap=heap)
+        snapshot = Snapshot(to_cpu=observe.to_cpu, packer=packer)
         reply: Header = {"kind": "value", "value": snapshot.tree(result), "seen": seen()}
         self._kept[header["key"]] = result  # a later call may get it back, unless it is too large to be sent
         reply["modified"] = [name for name, tensor in watched.items() if not same_bits(tensor, before[name])]
@@ -168,7 +173,7 @@ class Executor:
             with observe.tracing(header, self.filename) as forbidden:
                 reply["grads"] = _gradients(snapshot, inputs | weights, header["through"])
             reply["seen"].setdefault("forbidden", []).extend(forbidden())
-        return reply, snapshot.tensors if heap is None else {}
+        return reply, snapshot.tensors if packer is None else {}
 
     def train(self, header: Header, tensors: Tensors, tell: Tell) -> tuple[Header, Tensors]:
         """Train a module with a method of its own as the loss; answers with its parameters.

@@ -34,7 +34,7 @@ from grader.sandbox.tampering.namespaces import REPLACES, Namespaces
 from grader.sandbox.values import TooLarge
 from grader.transport.operations import PRELOAD, SEVERAL
 from grader.transport.output import marker
-from grader.transport.wire import PREFIX, Heap, frame, load, parse_frame, save
+from grader.transport.wire import PREFIX, Packer, frame, load, parse_frame, save
 
 PACKAGE_ROOT: Final = str(Path(__file__).resolve().parent.parent.parent)
 LONGEST_MESSAGE: Final = 2000
@@ -133,24 +133,24 @@ class Guest:
                 return recorded(self._executor, header, _load(payload))
             if operation == WORK:
                 return worked(self._executor, header, _load(payload))
-            return (self._executor.build if operation == "build" else self._executor.call)(header, _load(payload))
+            return self._executor.do(header, _load(payload))
         except BaseException as error:  # noqa: BLE001 - SystemExit, KeyboardInterrupt, pytest.skip...: all are failures
             return self._describe(error), {}
 
     def _do_several(self, nonce: str, items: list[Item]) -> None:
         """Do one operation after the other; answer together, or in parts where it takes time or much came back."""
-        replies, heap, since = _list(), Heap(), _now()
+        replies, packer, since = _list(), Packer(), _now()
         for number, (item, tensors, given) in _enumerate(items):
-            replies.append(self._handle_one_of_several(item, tensors, given, heap))
+            replies.append(self._handle_one_of_several(item, tensors, given, packer))
             self._add_findings(replies[-1])
             self._mark_output(f"{nonce}.{number}")
-            if _now() - since > PART_SECONDS or heap.bytes > PART_BYTES or heap.count > PART_TENSORS:
+            if _now() - since > PART_SECONDS or packer.bytes > PART_BYTES or packer.count > PART_TENSORS:
                 self._look_once_more(replies)
-                _send(self._channel, self._packed_together(nonce, replies, heap))
-                replies, heap, since = _list(), Heap(), _now()
+                _send(self._channel, self._packed_together(nonce, replies, packer))
+                replies, packer, since = _list(), Packer(), _now()
         if replies:
             self._look_once_more(replies)
-            _send(self._channel, self._packed_together(nonce, replies, heap))
+            _send(self._channel, self._packed_together(nonce, replies, packer))
 
     def _look_once_more(self, replies: list[dict[str, Any]]) -> None:
         """What was replaced meanwhile stands beside the last operation of those that are answered together."""
@@ -170,22 +170,22 @@ class Guest:
             self._ledger.note_lasting(REPLACES.format(name="builtins"), 0)
 
     def _handle_one_of_several(
-        self, header: dict[str, Any], tensors: dict[str, torch.Tensor], given: Given | None, heap: Heap
+        self, header: dict[str, Any], tensors: dict[str, torch.Tensor], given: Given | None, packer: Packer
     ) -> dict[str, Any]:
         try:
             self._get_ready(header)
             if header["op"] == "build":
                 return self._executor.build(header, tensors, given)[0]
-            return self._executor.call(header, tensors, given, heap)[0]
+            return self._executor.call(header, tensors, given, packer)[0]
         except BaseException as error:  # noqa: BLE001 - as in _handle
             return self._describe(error)
 
-    def _packed_together(self, nonce: str, replies: list[dict[str, Any]], heap: Heap) -> bytes:
+    def _packed_together(self, nonce: str, replies: list[dict[str, Any]], packer: Packer) -> bytes:
         try:
-            return _frame({"kind": SEVERAL, "nonce": nonce, "replies": replies}, _save(heap.tensors()))
+            return _frame({"kind": SEVERAL, "nonce": nonce, "replies": replies}, _save(packer.tensors))
         except BaseException:  # noqa: BLE001 - one of them cannot be sent: which one?
             said = [self._sayable(reply) for reply in replies]
-            return _frame({"kind": SEVERAL, "nonce": nonce, "replies": said}, _save(heap.tensors()))
+            return _frame({"kind": SEVERAL, "nonce": nonce, "replies": said}, _save(packer.tensors))
 
     def _sayable(self, reply: dict[str, Any]) -> dict[str, Any]:
         try:

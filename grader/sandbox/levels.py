@@ -42,80 +42,74 @@ class _Nowhere(io.TextIOBase):
         return len(text)
 
 
-class Call:
-    """One call of the answer, as a caller makes it whose ways are the levels in the header."""
+def as_possible(header: Header, args: Any, kwargs: Any, back: set[int], *, scripts: bool) -> Header:
+    """Return the header of a call with the levels at which it can be made, and whether it ``keeps`` something.
 
-    def __init__(
-        self, header: Header, target: Callable[..., Any], args: Any, kwargs: Any, back: set[int], *, scripts: bool
-    ) -> None:
-        """``back``: the ids of tensors that an earlier call returned; ``scripts``: whether there is TorchScript in it.
+    ``back``: the ids of tensors that an earlier call returned; ``scripts``: whether there is TorchScript in the answer.
+    That does not go together with the simulated device as the default one; and what is made of no floating-point tensor
+    has the default dtype by right. A call in inference mode that may keep something is one without gradients.
+    """
+    levels: dict[str, str] = dict(header.get("levels") or {}) | left_to_defaults(header, kwargs)
+    impossible = {DEVICE: scripts, DTYPE: not any(tensor.is_floating_point() for tensor in tensors_in((args, kwargs)))}
+    if impossible.get(levels.get("caller", ""), False):
+        del levels["caller"]
+    keeps = _leaves_something(header, args, kwargs, back)
+    recording = header.get("recording", "")
+    if recording == INFERENCE and (scripts or keeps):
+        recording = "no_grad"
+    return header | {"recording": recording, "levels": levels, "keeps": keeps}
 
-        That does not go together with the simulated device as the default one; and what is made of no floating-point
-        tensor has the default dtype by right.
-        """
-        self._header, self._target, self._args, self._kwargs, self._back = header, target, args, kwargs, back
-        self._levels: dict[str, str] = dict(header.get("levels") or {}) | left_to_defaults(header, kwargs)
-        impossible = {DEVICE: scripts, DTYPE: not self._has_floats()}
-        if impossible.get(self._levels.get("caller", ""), False):
-            del self._levels["caller"]
-        self._in_inference = header.get("recording") == INFERENCE and not scripts and not self._leaves_something()
 
-    def __call__(self) -> Any:
-        """Make it."""
-        args, kwargs, header = self._args, self._kwargs, self._header
-        if "identity" in self._levels:
-            args, kwargs = told_apart((args, kwargs), self._levels["identity"], self._back)
-        _manual_seed(header["seed"])
-        if "caller" not in self._levels:
-            return self._target(*args, **kwargs)
-        with defaults(self._levels["caller"], header["device"]):
-            return self._target(*args, **kwargs)
+def make(header: Header, target: Callable[..., Any], args: Any, kwargs: Any, back: set[int]) -> Any:
+    """Make a call as a caller does whose ways are the levels in the header, which are possible; ``back`` as there."""
+    levels = header["levels"]
+    if "identity" in levels:
+        args, kwargs = told_apart((args, kwargs), levels["identity"], back)
+    _manual_seed(header["seed"])
+    if "caller" not in levels:
+        return target(*args, **kwargs)
+    with defaults(levels["caller"], header["device"]):
+        return target(*args, **kwargs)
 
-    @property
-    def header(self) -> Header:
-        """What is watched while it runs. A call in inference mode that may keep something is one without gradients."""
-        recording = self._header.get("recording", "")
-        if recording == INFERENCE and not self._in_inference:
-            recording = "no_grad"
-        return self._header | {"recording": recording, "levels": self._levels}
 
-    def prepare(self, module: torch.nn.Module | None, inputs: Tensors) -> None:
-        """Do what comes before it: the same call with other numbers in the same tensors, another mode and back.
+def prepare(header: Header, call: Callable[[], Any], module: torch.nn.Module | None, inputs: Tensors) -> None:
+    """Do what comes before a call: the same with other numbers in the same tensors, another mode and back.
 
-        Where both come together the earlier call is one in the other mode: in evaluation, where this one trains. What
-        comes of it is nobody's business: a kata may forbid the numbers. No earlier call is in inference mode, and each
-        one that is has an earlier one: a table that is kept then lives outside, where a gradient may meet it.
-        """
-        other_mode = "mode" in self._levels
-        if module is not None and other_mode:
-            module.train(not self._header["train"])
-        if ("before" in self._levels and not self._leaves_something()) or self._in_inference:
-            outside = self._header | {"recording": "no_grad"} if self._in_inference else self.header
-            nowhere = redirect_stdout(_Nowhere())
-            with self._other_numbers(module, inputs), observe.recording(outside), suppress(Exception), nowhere:
-                self()
-        if module is not None and other_mode:
-            module.train(bool(self._header["train"]))
+    Where both come together the earlier call is one in the other mode: in evaluation, where this one trains. What
+    comes of it is nobody's business: a kata may forbid the numbers. No earlier call is in inference mode, and each
+    one that is has an earlier one: a table that is kept then lives outside, where a gradient may meet it.
+    """
+    levels, in_inference = header["levels"], header["recording"] == INFERENCE
+    other_mode = "mode" in levels
+    if module is not None and other_mode:
+        module.train(not header["train"])
+    if ("before" in levels and not header["keeps"]) or in_inference:
+        outside = header | {"recording": "no_grad"} if in_inference else header
+        nowhere = redirect_stdout(_Nowhere())
+        with _other_numbers(levels, module, inputs), observe.recording(outside), suppress(Exception), nowhere:
+            call()
+    if module is not None and other_mode:
+        module.train(bool(header["train"]))
 
-    def _has_floats(self) -> bool:
-        return any(tensor.is_floating_point() for tensor in tensors_in((self._args, self._kwargs)))
 
-    def _leaves_something(self) -> bool:
-        """Whether it may keep a state from call to call, continues an earlier one, or is counted."""
-        header = self._header
-        counted = any(True for _step in steps_in((self._args, self._kwargs)))
-        return bool(header.get("stateful") or header["method"] or self._back or counted)
+def _leaves_something(header: Header, args: Any, kwargs: Any, back: set[int]) -> bool:
+    """Whether a call may keep a state from call to call, continues an earlier one, or is counted."""
+    counted = any(True for _step in steps_in((args, kwargs)))
+    return bool(header.get("stateful") or header["method"] or back or counted)
 
-    def _other_numbers(self, module: torch.nn.Module | None, inputs: Tensors) -> AbstractContextManager[None]:
-        before = self._levels.get("before", "")
-        if before == INPUTS:
-            tensors = [tensor for tensor in inputs.values() if can_be_written(tensor)]
-            return other_numbers(tensors, put_in_place(tensors))
-        own = {} if module is None else dict(module.named_parameters())
-        if not before or module is None or any(map(torch.nn.parameter.is_lazy, own.values())):
-            return nullcontext()
-        tensors = list(own.values())
-        return other_numbers(tensors, put_in_place(tensors) if before == STEPPED else load_again(module, list(own)))
+
+def _other_numbers(
+    levels: dict[str, str], module: torch.nn.Module | None, inputs: Tensors
+) -> AbstractContextManager[None]:
+    before = levels.get("before", "")
+    if before == INPUTS:
+        tensors = [tensor for tensor in inputs.values() if can_be_written(tensor)]
+        return other_numbers(tensors, put_in_place(tensors))
+    own = {} if module is None else dict(module.named_parameters())
+    if not before or module is None or any(map(torch.nn.parameter.is_lazy, own.values())):
+        return nullcontext()
+    tensors = list(own.values())
+    return other_numbers(tensors, put_in_place(tensors) if before == STEPPED else load_again(module, list(own)))
 
 
 def told_apart(value: Any, how: str, spared: set[int]) -> Any:

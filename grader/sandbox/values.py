@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import torch
 
-from grader.transport.wire import MAX_DEPTH, MAX_PAYLOAD, MAX_TENSORS, Heap, dtype_name
+from grader.transport.wire import MAX_DEPTH, MAX_PAYLOAD, MAX_TENSORS, Packer, dtype_name
 
 _Tensor = torch.Tensor
 _Parameter = torch.nn.Parameter
@@ -60,9 +60,9 @@ def describe(value: object) -> str:
 class Snapshot:
     """Collects the tensors of a result as independent CPU copies, and the tree that points to them."""
 
-    def __init__(self, *, to_cpu: Any = None, heap: Heap | None = None) -> None:
-        """Begin with no tensors, on a ``heap`` of its own unless one is given."""
-        self._heap = heap if heap is not None else Heap()
+    def __init__(self, *, to_cpu: Any = None, packer: Packer | None = None) -> None:
+        """Begin with no tensors, in a ``packer`` of its own unless one is given."""
+        self._packer = packer if packer is not None else Packer()
         self.live: list[torch.Tensor] = []
         self._to_cpu = to_cpu
         self._bytes = self._count = self._characters = 0
@@ -70,7 +70,7 @@ class Snapshot:
     @property
     def tensors(self) -> dict[str, torch.Tensor]:
         """What goes into the payload."""
-        return self._heap.tensors()
+        return self._packer.tensors
 
     def tree(self, value: Any, depth: int = 0) -> Any:
         """Return the JSON tree of a value. Raises TooLarge for more than the wire carries."""
@@ -119,7 +119,7 @@ class Snapshot:
             plain = _resolve_conj(plain)
         if _is_neg(plain):
             plain = _resolve_neg(plain)
-        node = self._heap.put(_clone(plain, memory_format=torch.contiguous_format))
+        node = self._packer.put(_clone(plain, memory_format=torch.contiguous_format))
         self.live.append(value)
         return node | {"device": device, "grad": bool(_requires_grad(value))}
 

@@ -18,7 +18,7 @@ from safetensors.torch import load as _load_tensors
 from safetensors.torch import save as _save_tensors
 
 from grader.transport.callables import Step
-from grader.transport.memory import OWN, Memory
+from grader.transport.memory import OWN, PACKED, held
 
 MARK: Final = b"KATA"
 PREFIX: Final = struct.Struct("<4sIQ")
@@ -161,16 +161,23 @@ class Returned:
         self.key, self.path = key, path
 
 
-class Heap:
-    """Tensors laid end to end, one heap a dtype.
+class Packer:
+    """Turns trees into JSON nodes and collects their tensors: laid end to end, one heap a dtype.
 
-    Safetensors is quicker with a few long ones than with many short ones.
+    Safetensors is quicker with a few long ones than with many short ones. The same tensor twice travels once and stays
+    one object.
     """
 
     def __init__(self) -> None:
         self._parts: dict[str, list[torch.Tensor]] = {}
         self._lengths: dict[str, int] = {}
+        self._seen: dict[int, tuple[torch.Tensor, dict[str, Any]]] = {}
         self.count = self.bytes = 0
+
+    @property
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """The heaps, for :func:`save`: copies, whatever happens to the tensors afterwards."""
+        return {heap: _concatenate(parts) for heap, parts in self._parts.items()}
 
     def put(self, tensor: torch.Tensor) -> dict[str, Any]:
         """Add a CPU tensor; returns the node that finds it again."""
@@ -181,29 +188,6 @@ class Heap:
         self.count += 1
         self.bytes += length * tensor.element_size()
         return {"t": heap, "at": start, "shape": list(tensor.shape)}
-
-    def tensors(self) -> dict[str, torch.Tensor]:
-        """Return the heaps, for :func:`save`: copies, whatever happens to the tensors afterwards."""
-        return {heap: _concatenate(parts) for heap, parts in self._parts.items()}
-
-
-_concatenate = torch.cat  # an answer may replace torch.cat
-
-
-class Packer:
-    """Turns trees into JSON nodes and collects their tensors.
-
-    The same tensor twice travels once and stays one object.
-    """
-
-    def __init__(self) -> None:
-        self._heap = Heap()
-        self._seen: dict[int, tuple[torch.Tensor, dict[str, Any]]] = {}
-
-    @property
-    def tensors(self) -> dict[str, torch.Tensor]:
-        """What goes into the payload."""
-        return self._heap.tensors()
 
     def pack(self, value: Tree) -> Any:
         """Return the JSON node of a value that we made ourselves."""
@@ -239,9 +223,12 @@ class Packer:
             if order != list(range(base.dim())):  # a transposed one as a transposed one
                 layout["order"] = order
                 base = base.permute(order)
-        node = self._heap.put(base) | layout
+        node = self.put(base) | layout
         self._seen[id(tensor)] = (tensor, node)  # keeps the tensor alive, so that no other takes its id
         return node
+
+
+_concatenate = torch.cat  # an answer may replace torch.cat
 
 
 class Unpacker:
@@ -262,7 +249,8 @@ class Unpacker:
         """
         self._tensors = tensors
         self._returned = returned
-        self._dense, self._memory = dense, Memory(tensors, layout)
+        self._dense, self._layout = dense, layout
+        self._packed: dict[str, torch.Tensor] = {}
         self._made: dict[tuple[Any, ...], torch.Tensor] = {}
         self._left = sum(tensor.numel() for tensor in tensors.values())  # each has a place of its own
 
@@ -319,7 +307,8 @@ class Unpacker:
                 if shared:
                     tensor = self._tensors[heap].narrow(0, start, length).view(sizes)
                 else:
-                    tensor = self._memory.tensor(heap, start, sizes, as_sent=bool(order or expand))
+                    flat = self._memory(heap).narrow(0, start, length)
+                    tensor = held(flat, sizes, self._layout, as_sent=bool(order or expand))
                 if order is not None:
                     tensor = tensor.permute(sorted(range(len(order)), key=order.__getitem__))
                 tensor = tensor if expand is None else tensor.expand(expand)
@@ -327,6 +316,14 @@ class Unpacker:
             except (RuntimeError, TypeError, IndexError, ValueError, OverflowError) as error:
                 raise WireError("a value points outside of what was sent") from error
         return self._made[key]
+
+    def _memory(self, heap: str) -> torch.Tensor:
+        """Return where the numbers of tensors are: in what was sent, or in one memory of which all are views."""
+        if self._layout != PACKED:
+            return self._tensors[heap]
+        if heap not in self._packed:
+            self._packed[heap] = self._tensors[heap].clone()
+        return self._packed[heap]
 
 
 def _sizes(value: Any) -> list[int]:

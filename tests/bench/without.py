@@ -18,8 +18,8 @@ from grader.judge.explain.reproduce import MistakeRunner
 from grader.judge.runs import batches, plan, runner
 from grader.judge.runs.recording import Recording
 from grader.judge.workbench import Workbench
+from grader.judge.workers.keeper_client import KeeperClient
 from grader.judge.workers.sandbox import Sandbox
-from grader.judge.workers.standby import Standby
 
 NOTHING: Final = "nothing"
 
@@ -38,8 +38,8 @@ def _frames() -> None:
 
 
 def _preloaded() -> None:
-    preload = Standby.preload
-    Standby.preload = lambda self, worker, _operations: preload(self, worker, [])
+    preload = KeeperClient.preload
+    KeeperClient.preload = lambda self, worker, _operations: preload(self, worker, [])
     Workbench._hand_over = lambda _self: None
 
 
@@ -120,7 +120,7 @@ class Work:
 def count_work() -> None:
     """Let judges prepare as far as they can before they listen, and tell of each grading what it has cost."""
     work = Work()
-    following, grade, take, document = service.Judge._next, service.Judge._grade, Standby.take, service._document
+    following, grade, take, document = service.Judge._next, service.Judge._grade, KeeperClient.take, service._document
 
     def prepared(self: service.Judge) -> Any:
         while self._workbench is not None and self._workbench.prepare_a_little():
@@ -132,7 +132,7 @@ def count_work() -> None:
         grade(self, request, clock)
 
     service.Judge._next, service.Judge._grade = prepared, graded
-    Standby.take = lambda self, worker, deadline: work.takes(take(self, worker, deadline))
+    KeeperClient.take = lambda self, worker, deadline, **more: work.takes(take(self, worker, deadline, **more))
     service._document = lambda *given: {**document(*given), "work": work.document()}
 
 

@@ -10,11 +10,10 @@ import pytest
 from grader import catalog
 from grader.catalog import Kata
 from grader.client.session import Request, Session
-from grader.judge.contract import Grading
+from grader.judge.contract import Grading, Reference
 from grader.judge.explain.drawing import drawn, example_in
 from grader.judge.explain.reproduce import StandIn
-from grader.judge.workers.backend import Local
-from grader.judge.workers.keeper_client import NoSandboxes
+from grader.judge.workers.backend import loaded
 from grader.transport.request import DRAWING
 
 WITH_DRAWINGS = [kata for kata in catalog.katas().values() if (kata.solution / DRAWING).is_file()]
@@ -94,8 +93,8 @@ def test_not_in_a_mock_interview(tool) -> None:
 @pytest.mark.parametrize("kata", UNTRAINED, ids=[kata.id for kata in UNTRAINED])
 def test_every_model_answer_draws_something(kata: Kata) -> None:
     """Maps with a name for each row and column, not all the same number."""
-    grading = Grading(kata, kata.reference(), kata.filename, 3, NoSandboxes())
-    maps = drawn(grading, example_in(kata.solution / DRAWING), StandIn(Local(kata.reference(), kata.filename)))
+    grading = Grading(Reference(kata), 3)
+    maps = drawn(grading, example_in(kata.solution / DRAWING), StandIn(loaded(kata.reference(), kata.filename)))
     assert maps
     for one in maps:
         for numbers in one["maps"]:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.catalog import Kata
-from grader.judge.contract import Grading
-from grader.judge.workers.keeper_client import NoSandboxes
+from grader.judge.contract import Grading, Reference
 
 REFERENCE = '''
 """Scale and shift."""
@@ -71,4 +70,4 @@ def make_kata(tmp_path: Path) -> Callable[..., Kata]:
 @pytest.fixture
 def grading(make_kata: Callable[..., Kata]) -> Grading:
     """A grading of the made-up kata without an answer."""
-    return Grading(make_kata(), "", "made_up.py", seed=5, keeper=NoSandboxes())
+    return Grading(Reference(make_kata()), seed=5)

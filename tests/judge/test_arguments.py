@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from grader.judge.exchange.arguments import cast, described, got, handed_back, lives_on_a_device, mine, size, want
-from grader.judge.exchange.results import Exchange, GivenDevice, Result
+from grader.judge.exchange.results import Exchange, Result
 from grader.transport.callables import Step
 from grader.transport.wire import DeviceName, Returned
 
@@ -39,8 +39,8 @@ def test_each_side_gets_its_own() -> None:
 
 def test_a_device_is_the_variants_for_the_answer_and_the_cpu_for_the_reference() -> None:
     """A device as an argument has two sides as well."""
-    device = GivenDevice(DeviceName("sim:0"), DeviceName("cpu"))
-    assert (got(device), mine(device), want(device)) == (DeviceName("sim:0"), DeviceName("sim:0"), DeviceName("cpu"))
+    device = DeviceName("sim:0")
+    assert (got(device), mine(device), want([device])) == (device, device, [DeviceName("cpu")])
 
 
 def test_what_was_handed_back_has_no_part_in_a_gradient() -> None:

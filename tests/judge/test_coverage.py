@@ -8,39 +8,40 @@ from typing import Any
 import pytest
 import torch
 
-from grader.judge.exchange.results import GivenDevice
-from grader.judge.runs.coverage import DETAILS, Detail, chosen, features_of
+from grader.judge.runs.coverage import CASE, DETAILS, FORM, MAGNITUDE, chosen, features_of
+from grader.transport.wire import DeviceName
 from tests.judge.runs import exchange_of
 
+ALL = (FORM, CASE, MAGNITUDE)
 X = torch.linspace(-1, 1, 24).reshape(2, 3, 4)
 EVERYTHING = torch.ones(2, 3, dtype=torch.bool)
 SOME = torch.tensor([[True, False, True], [True, True, True]])
 NO_ROW = torch.tensor([[False, False, False], [True, True, True]])
 
 
-def seen(*args: Any, detail: Detail = Detail.MAGNITUDE, **kwargs: Any) -> set[Any]:
+def seen(*args: Any, detail: int = MAGNITUDE, **kwargs: Any) -> set[Any]:
     """Return the features of one call that show at a detail."""
     return {feature for at, feature in features_of([exchange_of(*args, **kwargs)]) if at <= detail}
 
 
 SEEN_AT = {
-    "a mask or none": ((X, None), (X, EVERYTHING), Detail.CASE),
-    "how many axes": ((X,), (X[0],), Detail.FORM),
-    "which dtype": ((X,), (X.half(),), Detail.FORM),
-    "another layout": ((X,), (X.transpose(1, 2).contiguous().transpose(1, 2),), Detail.FORM),
-    "expanded": ((X,), (X[:, :1].expand(2, 3, 4),), Detail.FORM),
-    "one row": ((X,), (X[:, :1],), Detail.CASE),
-    "as long as the other": ((X, X), (X, X[:, :2]), Detail.CASE),
-    "a mask that hides nothing": ((X, EVERYTHING), (X, SOME), Detail.CASE),
-    "a mask that hides a row": ((X, SOME), (X, NO_ROW), Detail.CASE),
-    "zero or one": ((X, 0), (X, 1), Detail.CASE),
-    "which number": ((X, 0.1), (X, 0.5), Detail.CASE),
-    "indices with a zero": ((torch.tensor([0, 2]),), (torch.tensor([1, 2]),), Detail.CASE),
-    "a tuple's length": (((X,),), ((X, X),), Detail.FORM),
-    "huge numbers": ((X,), (X * 1e6,), Detail.MAGNITUDE),
-    "tiny numbers": ((X,), (X * 1e-9,), Detail.MAGNITUDE),
-    "an infinity": ((X,), (X / 0,), Detail.MAGNITUDE),
-    "an odd width": ((X,), (X[..., :3],), Detail.MAGNITUDE),
+    "a mask or none": ((X, None), (X, EVERYTHING), CASE),
+    "how many axes": ((X,), (X[0],), FORM),
+    "which dtype": ((X,), (X.half(),), FORM),
+    "another layout": ((X,), (X.transpose(1, 2).contiguous().transpose(1, 2),), FORM),
+    "expanded": ((X,), (X[:, :1].expand(2, 3, 4),), FORM),
+    "one row": ((X,), (X[:, :1],), CASE),
+    "as long as the other": ((X, X), (X, X[:, :2]), CASE),
+    "a mask that hides nothing": ((X, EVERYTHING), (X, SOME), CASE),
+    "a mask that hides a row": ((X, SOME), (X, NO_ROW), CASE),
+    "zero or one": ((X, 0), (X, 1), CASE),
+    "which number": ((X, 0.1), (X, 0.5), CASE),
+    "indices with a zero": ((torch.tensor([0, 2]),), (torch.tensor([1, 2]),), CASE),
+    "a tuple's length": (((X,),), ((X, X),), FORM),
+    "huge numbers": ((X,), (X * 1e6,), MAGNITUDE),
+    "tiny numbers": ((X,), (X * 1e-9,), MAGNITUDE),
+    "an infinity": ((X,), (X / 0,), MAGNITUDE),
+    "an odd width": ((X,), (X[..., :3],), MAGNITUDE),
 }
 
 
@@ -49,7 +50,7 @@ def test_what_tells_two_calls_apart(name: str) -> None:
     """Each difference that code could branch on shows at its detail, and not to who looks less closely."""
     one, other, detail = SEEN_AT[name]
     assert seen(*one, detail=detail) != seen(*other, detail=detail)
-    for less in (nearer for nearer in Detail if nearer < detail):
+    for less in (nearer for nearer in ALL if nearer < detail):
         forms = seen(*one, detail=less), seen(*other, detail=less)
         assert forms[0] == forms[1] or name == "a mask or none"
 
@@ -63,12 +64,12 @@ def test_how_a_module_is_called_shows() -> None:
     """Training or not, how often, and with weights of which size."""
     once, twice = [exchange_of(X)], [exchange_of(X), exchange_of(X)]
     assert set(features_of(once)) ^ set(features_of(twice)) == {
-        (Detail.FORM, ("calls", "call f", number)) for number in (1, 2)
+        (FORM, ("calls", "call f", number)) for number in (1, 2)
     }
     assert set(features_of(once)) != set(features_of([exchange_of(X, train=True)]))
     usual, large = ({"w": torch.ones(2) * factor} for factor in (1.0, 1e4))
     assert set(features_of([exchange_of(X, state=usual)])) != set(features_of([exchange_of(X, state=large)]))
-    assert set(features_of([exchange_of(X, device=GivenDevice("sim", "cpu"))])) > set(features_of(once))
+    assert set(features_of([exchange_of(X, device=DeviceName("sim:0"))])) > set(features_of(once))
 
 
 RUNS = {
@@ -83,9 +84,9 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("detail", Detail)
+@pytest.mark.parametrize("detail", ALL)
 @pytest.mark.parametrize("size", [1, 2, 3, len(RUNS)])
-def test_what_is_chosen_shows_all(size: int, detail: Detail) -> None:
+def test_what_is_chosen_shows_all(size: int, detail: int) -> None:
     """Together the chosen runs have every feature of all of them, whichever runs there are."""
     for numbers in combinations(RUNS, size):
         runs = {number: RUNS[number] for number in numbers}
@@ -99,7 +100,7 @@ def test_the_largest_and_the_longest_are_chosen() -> None:
     """Rounding shows in the largest tensor and indices along the longest axis, so these runs are among the first."""
     wide, long = torch.ones(4, 4, 64), torch.ones(1, 300, 1)
     runs = {1: [exchange_of(X)], 2: [exchange_of(wide)], 3: [exchange_of(long)], 4: [exchange_of(X.clone())]}
-    assert {2, 3} <= chosen(runs, Detail.FORM)
+    assert {2, 3} <= chosen(runs, FORM)
 
 
 def test_a_repetition_is_not_chosen() -> None:
@@ -110,7 +111,7 @@ def test_a_repetition_is_not_chosen() -> None:
 
 def test_who_looks_less_closely_asks_for_less() -> None:
     """A coarser detail never needs more runs than a finer one on these."""
-    counts = [len(chosen(RUNS, detail)) for detail in Detail]
+    counts = [len(chosen(RUNS, detail)) for detail in ALL]
     assert counts == sorted(counts)
     assert counts[0] < counts[-1] < len(RUNS)
-    assert set(DETAILS.values()) <= set(Detail)
+    assert set(DETAILS.values()) <= set(ALL)

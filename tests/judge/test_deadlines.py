@@ -13,7 +13,7 @@ import pytest
 from grader import catalog
 from grader.judge.failure import Failure, GradingTimeout, SandboxEnded
 from grader.judge.workers.answer import Answer, Worker
-from grader.judge.workers.keeper_client import WORKERS, Promised
+from grader.judge.workers.keeper_client import WORKERS
 from grader.judge.workers.pending import Pending
 from grader.judge.workers.sandbox import GRACE_SECONDS, Sandbox
 from grader.transport.operations import Message
@@ -47,24 +47,25 @@ class FakeSandbox:
         self.alive = False
 
 
-class FakeStandby:
+class FakeKeeperClient:
     """Hands out sandboxes in order."""
 
     def __init__(self, *sandboxes: FakeSandbox) -> None:
         self.sandboxes = list(sandboxes)
 
-    def ask(self, worker: str) -> bool:
+    def ask(self, worker: str, *, cpu_seconds: float) -> bool:
         """Start nothing."""
-        return bool(worker)
+        return bool(worker and cpu_seconds)
 
-    def take(self, worker: str, deadline: float) -> FakeSandbox:
+    def take(self, worker: str, deadline: float, *, cpu_seconds: float) -> FakeSandbox:
         """Return the next one."""
-        del worker, deadline
+        del worker, deadline, cpu_seconds
         return self.sandboxes.pop(0)
 
 
 def _worker_with(*sandboxes: FakeSandbox) -> tuple[Answer, Worker]:
-    answer = Answer(catalog.find("masked-softmax"), "", "answer.py", FakeStandby(*sandboxes), WORKERS)  # type: ignore[arg-type]
+    keeper = FakeKeeperClient(*sandboxes)
+    answer = Answer(catalog.find("masked-softmax"), "", "answer.py", keeper, WORKERS)  # type: ignore[arg-type]
     return answer, answer.worker("core")
 
 
@@ -113,8 +114,8 @@ def test_what_was_answered_while_nobody_looked_is_not_late() -> None:
     judge, guest = socket.socketpair()
     (diagnostics, _written), (output, _printed) = os.pipe(), os.pipe()
     with guest, subprocess.Popen(["sleep", "60"], start_new_session=True) as process:
-        promised = Promised(process.pid, (judge.detach(), diagnostics, output), {})
-        sandbox = Sandbox(FakeKeeper(), promised, time.monotonic() + 60)  # type: ignore[arg-type]
+        fds = [judge.detach(), diagnostics, output]
+        sandbox = Sandbox(FakeKeeper(), process.pid, fds, {}, time.monotonic() + 60)
         guest.sendall(frame({"kind": "ready", "nonce": "", "layers": [], "gaps": []}))
         sandbox.wait_ready()
         first, second = (sandbox.submit(Message({"op": "call"}), 0.1) for _ in range(2))

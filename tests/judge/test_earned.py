@@ -12,15 +12,14 @@ import pytest
 
 from grader import catalog
 from grader.judge.cases.collect import cases_of
-from grader.judge.contract import Grading, Model
+from grader.judge.contract import Grading, Reference
 from grader.judge.explain import report
 from grader.judge.failure import Failure, SandboxEnded
 from grader.judge.runs.outcome import CaseOutcome
 from grader.judge.runs.plan import Plan, runs_of
 from grader.judge.runs.runner import Runner
 from grader.judge.workers.answer import MOST_DEATHS
-from grader.judge.workers.backend import Local
-from grader.judge.workers.keeper_client import NoSandboxes
+from grader.judge.workers.backend import loaded, reply_of
 from grader.judge.workers.pending import MustResubmit, Pending
 from grader.transport.operations import Payload
 
@@ -45,7 +44,7 @@ class MortalWorker:
 
     def __init__(self, answer: MortalAnswer) -> None:
         self._answer = answer
-        self._local = Local(answer.source, "answer.py")
+        self._executor = loaded(answer.source, "answer.py")
         self._waiting: list[tuple[Pending, Any]] = []
 
     def load(self) -> None:
@@ -79,9 +78,9 @@ class MortalWorker:
                 for other, _message in self._waiting:
                     other.error = MustResubmit()
                 self._waiting.clear()
-                self._local = Local(self._answer.source, "answer.py")
+                self._executor = loaded(self._answer.source, "answer.py")
             else:
-                reply, tensors = self._local.reply(header | {"device": "cpu", "trace": None}, tensors)
+                reply, tensors = reply_of(self._executor, header | {"device": "cpu", "trace": None}, tensors)
                 operation.reply, operation.payload = reply, Payload(tensors=tensors)
         return asked.reply is not None
 
@@ -123,14 +122,13 @@ class MortalAnswer:
 class Course:
     """A kata, and a plan for it whose messages need no wire."""
 
-    model: Model
+    reference: Reference
     cases: list
     plan: Plan
 
     def graded(self, source: str, mode: str, dies_at=lambda _number: False) -> tuple[list[CaseOutcome], int, int]:
         """Return what came of the cases, how many there are, and how many messages there were."""
-        grading = Grading(KATA, source, "answer.py", SEED, NoSandboxes(), self.model)
-        grading.answer = MortalAnswer(source, dies_at)
+        grading = Grading(self.reference, SEED, MortalAnswer(source, dies_at))
         outcomes: list[CaseOutcome] = []
         runs = runs_of(self.cases, FAMILIES, 1)
         total = sum(len(run.outcomes) for run in runs)
@@ -142,15 +140,15 @@ class Course:
 @pytest.fixture(scope="module")
 def course() -> Course:
     """The course."""
-    model = Model(KATA)
-    cases = cases_of(KATA.solution, model.texts)
+    reference = Reference(KATA)
+    cases = cases_of(KATA.solution, reference.texts)
     plan = Plan(SEED)
-    for _step in plan.steps(Grading(KATA, "", "", SEED, NoSandboxes(), model), cases):
+    for _step in plan.steps(Grading(reference, SEED), cases):
         pass
     for recording in plan.runs:
         recording.messages = [exchange.sent for exchange in recording.exchanges]
     plan.several = lambda runs: [message for _run, recording in runs for message in recording.messages]
-    return Course(model, cases, plan)
+    return Course(reference, cases, plan)
 
 
 def verdict(found: tuple[list[CaseOutcome], int, int]) -> str:

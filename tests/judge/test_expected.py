@@ -9,21 +9,28 @@ import torch
 
 from grader.judge.exchange.compare import compare
 from grader.judge.exchange.results import Agreement
-from grader.judge.verdict.expected import AnyValue, BuiltModule, Expectation, value_of
+from grader.judge.verdict.expected import Expectation, expectation, value_of
 from grader.sandbox.values import Snapshot
 from grader.transport.operations import Payload
 from grader.transport.wire import save
+from tests.judge.runs import exchange_of
 
 INF = float("inf")
 WANT = torch.tensor([[1.0, -INF, 2.0], [-INF, -3.0, INF]], dtype=torch.float64)
+
+
+def of_a_call(want: Any = None, device: str = "cpu", *, compared: bool = True) -> Expectation:
+    """Return what is expected of a call with a tensor, of which the reference returns this."""
+    exchange = exchange_of(torch.zeros(2))
+    exchange.want, exchange.compared = want, compared
+    return expectation(exchange, torch.float32, device, grad=False)
 
 
 def accepted(got: torch.Tensor) -> bool:
     """Whether a reply with this result is accepted at a glance."""
     snapshot = Snapshot()
     reply = {"kind": "value", "value": snapshot.tree(got), "seen": {}, "modified": []}
-    expected = Expectation(WANT, {}, torch.float32, "", grad=False)
-    return expected.met(reply, Payload(save(snapshot.tensors)))
+    return of_a_call(WANT).met(reply, Payload(save(snapshot.tensors)))
 
 
 def changed(place: tuple[int, int], value: float) -> torch.Tensor:
@@ -63,14 +70,16 @@ def reply_with(got: torch.Tensor, **more: Any) -> tuple[dict[str, Any], Payload]
 def test_a_result_that_is_not_compared() -> None:
     """Any numbers will do, but nothing else may be amiss."""
     anything = torch.tensor([1.0, 2.0])
-    assert AnyValue("").met(*reply_with(anything))
-    assert AnyValue("cpu").met(*reply_with(anything))
-    assert not AnyValue("sim").met(*reply_with(anything))
-    assert not AnyValue("").met(*reply_with(anything, modified=["x"]))
-    assert not AnyValue("").met(*reply_with(anything, seen={"forbidden": [["torch.softmax", 3]]}))
-    assert not AnyValue("").met(*reply_with(anything, kind="error"))
-    reply, _payload = reply_with(anything)
-    assert not AnyValue("").met(reply, Payload())
+    expected = of_a_call(compared=False)
+    assert expected.met(*reply_with(anything))
+    assert not of_a_call(device="sim", compared=False).met(*reply_with(anything))
+    assert not expected.met(*reply_with(anything, modified=["x"]))
+    assert not expected.met(*reply_with(anything, seen={"forbidden": [["torch.softmax", 3]]}))
+    assert not expected.met(*reply_with(anything, kind="error"))
+    reply, payload = reply_with(anything)
+    assert not expected.met(reply, Payload())
+    reply["value"]["device"] = "sim:0"
+    assert of_a_call(device="sim", compared=False).met(reply, payload)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +87,9 @@ def test_a_result_that_is_not_compared() -> None:
 )
 def test_a_module_is_looked_at_again_when_it_differs_from_the_last_one(parameters: Any) -> None:
     """What was accepted once is accepted at once, anything else is looked at."""
-    built = BuiltModule({"w": torch.zeros(2, 3)}, wants_module=True)
+    exchange = exchange_of(state={"w": torch.zeros(2, 3)})
+    exchange.header |= {"op": "build", "wants_module": True}
+    built = expectation(exchange, torch.float32, "cpu", grad=False)
     good = {"kind": "built", "parameters": [["w", [2, 3]]]}
     assert built.met(good, Payload())
     assert built.met(dict(good), Payload())
@@ -98,4 +109,4 @@ def test_two_results_that_agree(exact: bool, moved: float, holds: bool) -> None:
 @pytest.mark.parametrize(("want", "can"), [(WANT, True), ((WANT, 3, None), True), (0.5, False), ([WANT, [0.5]], False)])
 def test_what_no_reply_can_be_at_a_glance(want: Any, can: bool) -> None:
     """Plain floats are judged in the long way: a glance says nothing of who passes."""
-    assert Expectation(want, {}, torch.float32, "", grad=False).can_be_met is can
+    assert of_a_call(want).can_be_met is can

@@ -14,7 +14,7 @@ from grader.judge.contract import Grading
 from grader.judge.failure import Failure, SandboxEnded, from_reply, learner_line, raised_types
 from grader.judge.runs.lives import again
 from grader.judge.runs.outcome import CaseOutcome
-from grader.judge.workers.backend import Local
+from grader.judge.workers.backend import loaded
 
 DEEP: list = []
 for _ in range(3000):
@@ -48,12 +48,12 @@ class Forger:
     """Runs the reference as the answer, on the CPU, and has its replies forged."""
 
     def __init__(self, grading: Grading, forge) -> None:
-        self._local = Local(grading.reference_text, "reference.py")
+        self._executor = loaded(grading.reference_text, "reference.py")
         self._forge = forge
 
     def submit(self, header, tensors):
         """Do one operation; the reply is what would arrive as JSON."""
-        reply, out = self._local.request(header | {"device": "cpu"}, tensors)
+        reply, out = self._executor.do(header | {"device": "cpu"}, tensors)
         return self._forge(json.loads(json.dumps(reply))), out
 
     def wait(self, asked):

@@ -10,7 +10,7 @@ import pytest
 from grader import catalog
 from grader.catalog import FAMILIES
 from grader.judge.cases.case import Case, variants_of
-from grader.judge.cases.levels import FACTORS, TITLES, Draw, covering, described
+from grader.judge.cases.levels import FACTORS, TITLES, covering, described, drawn
 from grader.judge.cases.variant import LevelSet
 from grader.judge.runs.isolation import smallest
 from tests.judge.runs import no_case
@@ -18,13 +18,12 @@ from tests.judge.runs import no_case
 LEVELS = {level for levels in FACTORS.values() for level in levels if level}
 
 
-def drawn(
+def cases_of(
     seed: int, cases: int = 40, without: tuple[str, ...] = (), families: tuple[str, ...] = FAMILIES
 ) -> list[list]:
     """Return the variants of so many cases with their levels."""
-    draw = Draw(seed, without)
     case = Case("test_a", "", "", "core", 0, no_case)
-    return [draw.give(variants_of(case, families)) for _case in range(cases)]
+    return list(drawn((variants_of(case, families) for _case in range(cases)), seed, without))
 
 
 @pytest.mark.parametrize("fewer", [0, 1, 2])
@@ -41,7 +40,7 @@ def test_every_pair_of_levels_occurs_in_an_array(seed: int, fewer: int) -> None:
 def test_pairs_of_levels_occur_in_each_variant(seed: int) -> None:
     """Forty cases have every layout behind every earlier call, in gradients, bfloat16, float16 and on the device."""
     for label in (("grad", ""), ("dtype", "bfloat16"), ("dtype", "float16"), ("device", "")):
-        runs = [v for variants in drawn(seed) for v in variants[1:] if (v.family, v.label) == label]
+        runs = [v for variants in cases_of(seed) for v in variants[1:] if (v.family, v.label) == label]
         met = {pair for run in runs for pair in itertools.combinations(run.levels, 2)}
         layouts = [("layout", level) for level in FACTORS["layout"][1:]]
         before = [("before", level) for level in FACTORS["before"][1:]]
@@ -51,7 +50,7 @@ def test_pairs_of_levels_occur_in_each_variant(seed: int) -> None:
 def test_the_case_itself_stays_plain_and_no_run_is_added() -> None:
     """What people read has no level, nor has the contract, which is read off it."""
     case = Case("test_a", "", "", "core", 0, no_case)
-    for variants in drawn(3):
+    for variants in cases_of(3):
         assert [(v.family, v.label) for v in variants] == [(v.family, v.label) for v in variants_of(case, FAMILIES)]
         assert all(v.levels == () for v in variants if v.family in ("core", "contract"))
         values, gradients = (v for v in variants if v.dtype.itemsize == 8)
@@ -61,20 +60,20 @@ def test_the_case_itself_stays_plain_and_no_run_is_added() -> None:
 def test_seven_cases_in_a_row_meet_all_layouts() -> None:
     """Each variant goes through the layouts in turns: a kata with few cases has them all."""
     for label in (("grad", ""), ("dtype", "bfloat16"), ("device", "")):
-        runs = [v for variants in drawn(8) for v in variants[1:] if (v.family, v.label) == label]
+        runs = [v for variants in cases_of(8) for v in variants[1:] if (v.family, v.label) == label]
         met = [dict(run.levels).get("layout", "") for run in runs]
         assert all(set(met[start : start + 7]) == set(FACTORS["layout"]) for start in range(0, 35, 7))
 
 
 def test_a_seed_draws_the_same_again() -> None:
     """The levels are the seed's: whoever repeats it gets them again, another seed others."""
-    assert drawn(1) == drawn(1)
-    assert drawn(1) != drawn(2)
+    assert cases_of(1) == cases_of(1)
+    assert cases_of(1) != cases_of(2)
 
 
 def test_an_object_that_comes_twice_is_one_in_each_family() -> None:
     """It is told apart in float16 only, as views and as clones: what hangs on it being one is seen everywhere else."""
-    cases = drawn(5)
+    cases = cases_of(5)
     for variants in cases:
         ways = {(v.family, v.label): dict(v.levels).get("identity", "") for v in variants[1:]}
         assert {name for name, way in ways.items() if way} == {("dtype", "float16")}
@@ -84,13 +83,13 @@ def test_an_object_that_comes_twice_is_one_in_each_family() -> None:
 
 def test_a_default_device_hides_no_bug() -> None:
     """One case has it, the first: what is made on the wrong device is seen in all the others."""
-    runs = [v for variants in drawn(6) for v in variants if v.family == "device"]
+    runs = [v for variants in cases_of(6) for v in variants if v.family == "device"]
     assert [("caller", "device") in run.levels for run in runs] == [True] + [False] * (len(runs) - 1)
 
 
 def test_a_kata_may_leave_a_level_out() -> None:
     """A level that a kata does without is in none of its runs."""
-    runs = [v for variants in drawn(4, without=("reversed",)) for v in variants]
+    runs = [v for variants in cases_of(4, without=("reversed",)) for v in variants]
     assert not any(("layout", "reversed") in run.levels for run in runs)
 
 

@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 import torch
 
+from grader.judge.exchange.arguments import device_of_results, expected_gradients
 from grader.judge.exchange.results import Agreement, Result, at
 from grader.judge.failure import Failure
 from grader.judge.verdict.parameters import missing_parameters, not_learned
 from grader.judge.verdict.replies import (
     agreed,
     compare_gradients,
-    device_of_results,
-    expected_gradients,
     misfit,
     module_failure,
     named,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from grader.judge import progress as module
-from grader.judge.progress import PROGRESS_SECONDS, Client, Clock, Progress, Stale
+from grader.judge.progress import PROGRESS_SECONDS, Progress, Stale, has_said_something, next_request, tell
 from grader.transport import jsonlines
 from tests.judge.runs import failed, passed, run_of
 
@@ -33,12 +33,12 @@ def time(monkeypatch: pytest.MonkeyPatch) -> Time:
 
 
 @pytest.fixture
-def line() -> Iterator[tuple[Client, socket.socket]]:
+def line() -> Iterator[tuple[socket.socket, socket.socket]]:
     """The judge's end and the client's."""
     judge, client = socket.socketpair()
     client.settimeout(5)
     with judge, client:
-        yield Client(judge), client
+        yield judge, client
 
 
 def heard(client: socket.socket) -> dict:
@@ -98,25 +98,25 @@ def test_a_newer_request_ends_a_grading(line, time: Time, may_be_stale: bool) ->
             progress.notes(passed(run_of(2, "two")).outcome)
     else:
         progress.notes(passed(run_of(2, "two")).outcome)
-    assert judge.next_request() == {"op": "grade"}
+    assert next_request(judge) == {"op": "grade"}
 
 
 def test_who_has_gone_hears_nothing(line) -> None:
     """The judge goes on, and learns that there will be no request."""
     judge, client = line
-    assert not judge.has_said_something()
+    assert not has_said_something(judge)
     client.close()
-    judge.tell({"event": "plan", "total": 1})
-    assert judge.has_said_something()
-    assert judge.next_request() is None
+    tell(judge, {"event": "plan", "total": 1})
+    assert has_said_something(judge)
+    assert next_request(judge) is None
 
 
-def test_laps(time: Time) -> None:
+def test_laps(line, time: Time) -> None:
     """Each lap is the time since the last one, and all of them together the whole."""
-    clock = Clock()
+    progress = Progress(line[0], may_be_stale=False)
     time.now += 1.5
-    clock.lap("preparing")
+    progress.lap("preparing")
     time.now += 2.0
-    clock.lap("cases")
-    assert clock.spent == {"preparing": 1.5, "cases": 2.0}
-    assert clock.seconds == 3.5
+    progress.lap("cases")
+    assert progress.spent == {"preparing": 1.5, "cases": 2.0}
+    assert progress.seconds == 3.5

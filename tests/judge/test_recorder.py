@@ -13,9 +13,10 @@ from grader.judge.contract import Grading
 from grader.judge.explain.reproduce import Different, MistakeRunner, Response, _Replay, number_of
 from grader.judge.runs.evidence import Evidence
 from grader.judge.runs.outcome import CaseOutcome, Run
-from grader.judge.runs.recorder import Replies, record
+from grader.judge.runs.recorder import record
 from grader.judge.runs.recording import Recording
-from grader.judge.workers.backend import Local
+from grader.judge.runs.runner import _Replies
+from grader.judge.workers.backend import loaded
 from grader.judge.workers.pending import MustResubmit, Pending
 from grader.sandbox.executor import RUN_BITS
 from grader.transport.operations import Payload
@@ -32,7 +33,7 @@ def run_of(function: Any, variant: Variant | None = None, **traits: Any) -> Run:
 
 def recorded(grading: Grading, function: Any, variant: Variant | None = None, **traits: Any) -> Recording:
     """Record a case."""
-    stand_in = Local(grading.reference_text, "reference.py")
+    stand_in = loaded(grading.reference_text, "reference.py")
     return record(run_of(function, variant, **traits), grading, stand_in)
 
 
@@ -130,12 +131,12 @@ def test_replies_are_for_what_was_asked(grading: Grading) -> None:
     recording = recorded(grading, one_call)
     operation = Pending(None, "", 1.0)
     header, tensors = recording.exchanges[0].sent
-    assert Replies(None, recording, [operation]).submit(header, tensors) is operation
+    assert _Replies(None, recording, [operation]).submit(header, tensors) is operation
     other = {name: heap + 1 for name, heap in tensors.items()}
     for asked in ((header | {"seed": 3}, tensors), (header, other)):
         with pytest.raises(MustResubmit):
-            Replies(None, recording, [operation]).submit(*asked)
-    replies = Replies(None, recording, [operation])
+            _Replies(None, recording, [operation]).submit(*asked)
+    replies = _Replies(None, recording, [operation])
     replies.submit(header, tensors)
     with pytest.raises(MustResubmit):
         replies.submit(header, tensors)
@@ -228,8 +229,8 @@ def test_a_replay_ends_at_the_first_difference(grading: Grading) -> None:
     header, tensors = exchange.sent
     assert number_of(exchange) == header["key"] >> RUN_BITS == 1
     with pytest.raises(Different):
-        _Replay(Local(RIGHT, "m.py"), [exchange]).submit(header, tensors)
-    replay = _Replay(Local(WRONG, "m.py"), [exchange])
+        _Replay(loaded(RIGHT, "m.py"), [exchange]).submit(header, tensors)
+    replay = _Replay(loaded(WRONG, "m.py"), [exchange])
     assert replay.wait(replay.submit(header, tensors))[0]["kind"] == "value"
     with pytest.raises(Different):
         replay.submit(header, tensors)

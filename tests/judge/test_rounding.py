@@ -20,7 +20,7 @@ def numbers(*shape: int) -> torch.Tensor:
 
 def otherwise(function: Callable[[], torch.Tensor], draw: int = 1) -> torch.Tensor:
     """Return what a function computes with other roundings."""
-    with Rounding(draw, F64).everywhere():
+    with Rounding(draw, F64):
         return function()
 
 

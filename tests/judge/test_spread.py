@@ -12,7 +12,7 @@ import torch
 from grader.catalog import Kata
 from grader.judge.cases.case import Case
 from grader.judge.cases.variant import Variant
-from grader.judge.contract import Grading
+from grader.judge.contract import Grading, Reference
 from grader.judge.exchange.results import Exchange
 from grader.judge.explain.reproduce import MistakeRunner
 from grader.judge.failure import Failure
@@ -21,8 +21,7 @@ from grader.judge.runs.recorder import record
 from grader.judge.runs.recording import Recording
 from grader.judge.tolerance import MULTIPLE, Moves
 from grader.judge.verdict.replies import judge_numbers
-from grader.judge.workers.backend import Local
-from grader.judge.workers.keeper_client import NoSandboxes
+from grader.judge.workers.backend import loaded
 
 F64 = torch.float64
 IN_FLOAT64 = Variant("grad", dtype=F64, grad=True)
@@ -64,13 +63,13 @@ class Total:
 def measured(make_kata: Callable[..., Kata]) -> Grading:
     """Return a grading of a kata with a function, a module with a table, and a class that keeps."""
     kata = make_kata(REFERENCE, entry=("weights", "Placed", "Total"))
-    return Grading(kata, "", "answer.py", 5, NoSandboxes())
+    return Grading(Reference(kata), 5)
 
 
 def recorded(grading: Grading, function: Any, variant: Variant = IN_FLOAT64) -> Recording:
     """Record a case in float64."""
     run = Run(CaseOutcome(Case("test_it", "", "", "core", 0, function), variant), number=1)
-    return record(run, grading, Local(grading.reference_text, "reference.py"))
+    return record(run, grading, loaded(grading.reference_text, "reference.py"))
 
 
 def softmax(check: Any, rng: Any) -> None:

@@ -12,7 +12,7 @@ import pytest
 from grader import catalog, language
 from grader.dev import translated
 from grader.errors import BadKataFile
-from grader.judge.contract import Grading
+from grader.judge.contract import Grading, Reference
 from grader.judge.exchange.compare import compare
 from grader.judge.failure import from_reply
 from grader.judge.translations import Translations, load
@@ -97,9 +97,7 @@ def test_texts_that_break_the_rules(kata, text, problem):
 
 def test_a_grading_has_the_texts_of_its_language(kata, chinese):
     """The language of the process decides."""
-    from grader.dev.rehearsal import NoSandboxes  # noqa: PLC0415 - as the fixture `grading` does
-
-    grading = Grading(kata, "", "made_up.py", seed=5, keeper=NoSandboxes())
+    grading = Grading(Reference(kata), seed=5)
     assert grading.texts.titles == {"test_one": "一"}
 
 

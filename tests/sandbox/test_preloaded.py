@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import socket
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import torch
 
-from grader.judge.workers.keeper_client import DEVICE_WORKER, KeeperClient, Promised
+from grader.judge.workers import keeper_client
+from grader.judge.workers.keeper_client import DEVICE_WORKER, KeeperClient
 from grader.sandbox import preloaded
-from grader.transport import jsonlines
 from grader.transport.operations import Message, Several
 from grader.transport.wire import Packer, parse_frame
+from tests.keepers import Keeper, NotedSandbox
 
 
 def operation(value: float) -> Message:
@@ -25,44 +24,19 @@ def operation(value: float) -> Message:
     return Message({"op": "call", "entry": "f", **trees}, packer.tensors)
 
 
-class Keeper:
-    """The other end of a line: keeps and promises what a real one would."""
-
-    def __init__(self, end: socket.socket, *, forks: bool = True) -> None:
-        self._end, self._forks = end, forks
-        self.frames: list[bytes] = []
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    def _serve(self) -> None:
-        while True:
-            try:
-                message, _ = jsonlines.receive(self._end)
-            except (EOFError, OSError):
-                return
-            if message["op"] == "preload":
-                self.frames = [jsonlines.exactly(self._end, size) for size in message["sizes"]]
-            else:
-                ends = [os.open(os.devnull, os.O_RDONLY) for _ in range(3)]
-                jsonlines.send(self._end, {"pid": 1, "inherits": self._forks}, tuple(ends))
-                for end in ends:
-                    os.close(end)
-
-
 @pytest.fixture
-def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
-    """Both ends of a line."""
+def ends(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[socket.socket, socket.socket]]:
+    """Both ends of a line, at which no sandbox is."""
+    NotedSandbox.made = []
+    monkeypatch.setattr(keeper_client, "Sandbox", NotedSandbox)
     ours, theirs = socket.socketpair()
     with ours, theirs:
         yield ours, theirs
 
 
-def promised(line: KeeperClient) -> Promised:
+def taken(line: KeeperClient) -> NotedSandbox:
     """Ask for a sandbox and take it."""
-    line.ask(DEVICE_WORKER, cpu_seconds=1)
-    found = line.take(DEVICE_WORKER)
-    for fd in found.fds:
-        os.close(fd)
-    return found
+    return line.take(DEVICE_WORKER, 1.0, cpu_seconds=1)
 
 
 def asked(several: Several, numbers: dict[Message, int]) -> Any:
@@ -75,13 +49,11 @@ def test_what_a_sandbox_has_depends_on_when_it_was_asked_for(ends: tuple[socket.
     """What is handed over counts from the next sandbox on, and new operations take the place of the old ones."""
     line, _keeper = KeeperClient(ends[0]), Keeper(ends[1])
     one, two, three = (operation(value) for value in (1.0, 2.0, 3.0))
-    assert promised(line).preloaded == {}
-    line.preload([Several([one]), Several([two])])
+    assert taken(line).preloaded == {}
+    line.preload_all([Several([one]), Several([two])])
     line.ask(DEVICE_WORKER, cpu_seconds=1)
-    line.preload([Several([three])])
-    first, second = line.take(DEVICE_WORKER), promised(line)
-    for fd in first.fds:
-        os.close(fd)
+    line.preload_all([Several([three])])
+    first, second = taken(line), taken(line)
     assert asked(Several([two, one]), first.preloaded) == [1, 0]
     assert asked(Several([three]), first.preloaded) is None
     assert asked(Several([one, three]), second.preloaded) is None
@@ -91,8 +63,8 @@ def test_what_a_sandbox_has_depends_on_when_it_was_asked_for(ends: tuple[socket.
 def test_a_sandbox_that_was_not_forked_has_nothing(ends: tuple[socket.socket, socket.socket]) -> None:
     """Where each sandbox is a fresh interpreter, all is sent as if nothing had been handed over."""
     line, _keeper = KeeperClient(ends[0]), Keeper(ends[1], forks=False)
-    line.preload([Several([operation(1.0)])])
-    assert promised(line).preloaded == {}
+    line.preload_all([Several([operation(1.0)])])
+    assert taken(line).preloaded == {}
 
 
 def test_what_is_handed_over_is_unpacked(
@@ -102,8 +74,8 @@ def test_what_is_handed_over_is_unpacked(
     monkeypatch.setattr(preloaded, "INHERITED", {})
     line, keeper = KeeperClient(ends[0]), Keeper(ends[1])
     operations = [operation(float(value)) for value in range(5)]
-    line.preload([Several(operations[:2]), Several(operations[2:])])
-    numbers = promised(line).preloaded
+    line.preload_all([Several(operations[:2]), Several(operations[2:])])
+    numbers = taken(line).preloaded
     for frame in keeper.frames:
         preloaded.take_in(frame)
     for value, message in enumerate(operations):

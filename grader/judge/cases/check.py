@@ -16,11 +16,11 @@ import torch
 from grader.judge.cases.modules import Entry, Module
 from grader.judge.cases.rng import Numbers
 from grader.judge.cases.variant import KnownResults, Variant, Wanted
-from grader.judge.contract import Grading
+from grader.judge.contract import Grading, Reference
 from grader.judge.exchange import compare as comparison
 from grader.judge.exchange.arguments import cast, got, mine, size
 from grader.judge.exchange.observed import contract_failure, forbidden_call, remarks_of
-from grader.judge.exchange.results import Agreement, Exchange, GivenDevice, Result
+from grader.judge.exchange.results import Agreement, Exchange, Result
 from grader.judge.exchange.seen import Cost, tensor_nodes
 from grader.judge.failure import Failure, Satisfied, from_reply, raised_types, unreadable
 from grader.judge.tolerance import Moves
@@ -33,11 +33,9 @@ from grader.judge.verdict.replies import (
     nothing_raised,
     receive,
 )
-from grader.judge.verdict.spread import Spread
 from grader.judge.verdict.twin import Twin
 from grader.judge.workers.backend import Backend
 from grader.judge.workers.pending import MustResubmit
-from grader.judge.workers.reference import Reference
 from grader.language import _
 from grader.sandbox.executor import RUN_BITS
 from grader.transport.callables import Step
@@ -91,10 +89,10 @@ class Check:
         return bool(self._expected)
 
     @property
-    def device(self) -> Result:
+    def device(self) -> DeviceName:
         """The device of the variant, for handing on as an argument: the answer gets its own, the reference the CPU."""
         here = self.variant.device
-        return GivenDevice(DeviceName(here if here == "cpu" else f"{here}:0"), DeviceName("cpu"))
+        return DeviceName(here if here == "cpu" else f"{here}:0")
 
     # --- what a case calls
 
@@ -351,8 +349,8 @@ class Check:
         """Let another text be the reference meanwhile."""
         grading, twin = self.grading, self._twin
         self.grading = copy(grading)
-        self.grading.reference, self.grading.reference_text = Reference(text, "beside the answer"), text
-        self._twin = Twin(self.grading.reference, self.variant.dtype, self.exchanges)
+        self.grading.reference = Reference(grading.kata, text)
+        self._twin = Twin(self.grading.reference, self.variant.dtype, self.exchanges, self.handles)
         try:
             yield
         finally:
@@ -360,15 +358,11 @@ class Check:
 
     def measure(self, exchange: Exchange, through: list[bool] | None = None) -> Moves:
         """Return how far correct computations of a call lie apart."""
-        return self._spread.moves(exchange, through)
+        return self._twin.moves(exchange, through)
 
     @cached_property
     def _twin(self) -> Twin:
-        return Twin(self.grading.reference, self.variant.dtype, self.exchanges)
-
-    @cached_property
-    def _spread(self) -> Spread:
-        return Spread(self.grading.reference, self.variant.dtype, self.exchanges, self.handles)
+        return Twin(self.grading.reference, self.variant.dtype, self.exchanges, self.handles)
 
     def _expect(self, exchange: Exchange) -> None:
         """Inside ``raises``: the answer must raise, and so does the reference, or the case is wrong."""

@@ -10,6 +10,7 @@ import dataclasses
 import itertools
 import random
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from allpairspy import AllPairs
@@ -63,11 +64,19 @@ TITLES: Final = {
 }
 
 
-class Draw:
+def drawn(cases: Iterable[list[Variant]], seed: int, without: tuple[str, ...] = ()) -> Iterator[list[Variant]]:
+    """Yield the variants of one case after the other, those derived at the levels that a seed draws.
+
+    ``without``: levels that a kata leaves out.
+    """
+    draw = _Draw(seed, without)
+    return map(draw.give, cases)
+
+
+class _Draw:
     """Gives each derived run of a grading its levels."""
 
-    def __init__(self, seed: int, without: tuple[str, ...] = ()) -> None:
-        """``without``: levels that a kata leaves out."""
+    def __init__(self, seed: int, without: tuple[str, ...]) -> None:
         self._without = without
         self._random = random.Random(f"levels of {seed}")  # noqa: S311 - drawn for breadth, not for secrecy
         self._rows: dict[tuple[str, str], list[Row]] = {}

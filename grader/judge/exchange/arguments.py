@@ -1,4 +1,4 @@
-"""The arguments of a call: the answer's side and the reference's, their dtypes, and how a reader writes them."""
+"""The arguments of a call: the answer's side, the reference's, what follows from them, how a reader writes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from grader.judge.exchange.results import Result
+from grader.judge.exchange.results import Exchange, Result
 from grader.language import _
 from grader.sandbox.arguments import named_tensors
 from grader.transport.callables import Step
@@ -25,13 +25,15 @@ def mine(value: Any) -> Any:
 
 
 def want(value: Any) -> Any:
-    """Return the reference's side of an argument."""
+    """Return the reference's side of an argument; where the answer gets a device, the reference gets the CPU."""
     return _side(value, "want")
 
 
 def _side(value: Any, side: str) -> Any:
     if isinstance(value, Result):
         return getattr(value, side)
+    if isinstance(value, DeviceName):
+        return DeviceName("cpu") if side == "want" else value
     if isinstance(value, (tuple, list)):
         return type(value)(_side(item, side) for item in value)
     if isinstance(value, dict):
@@ -51,6 +53,12 @@ def handed_back(args: Any, kwargs: Any, names: list[str]) -> set[str]:
 
     values = {name: returned(value) for name, value in kwargs.items()}
     return {name for name, _tensor in named_tensors(tuple(map(returned, args)), values, names)}
+
+
+def expected_gradients(exchange: Exchange) -> dict[str, torch.Tensor | None]:
+    """Return the reference's gradients, less those of what an earlier call returned: these are not graded."""
+    back = handed_back(exchange.trees["args"], exchange.trees["kwargs"], exchange.header["names"])
+    return {name: grad for name, grad in exchange.want_grads.items() if name not in back}
 
 
 def cast(tree: Any, *dtypes: torch.dtype, copy: bool = False) -> Any:
@@ -104,6 +112,18 @@ def lives_on_a_device(value: Any) -> bool:
     if isinstance(value, (tuple, list)):
         return any(map(lives_on_a_device, value))
     return isinstance(value, (torch.Tensor, DeviceName))
+
+
+def device_of_results(exchange: Exchange, device: str) -> str:
+    """Return the device on which the results must be; "" where nothing that was handed over says so."""
+    on_device = exchange.header["handle"] is not None or any(map(lives_on_a_device, exchange.trees.values()))
+    on_device = on_device or is_left_to_default(exchange)
+    return device if on_device and device != "cpu" else ""
+
+
+def is_left_to_default(exchange: Exchange) -> bool:
+    """Whether the call says `device=None`, by name: the default device then is the variant's."""
+    return exchange.trees["kwargs"].get("device", "") is None
 
 
 def described(args: tuple[Any, ...], kwargs: dict[str, Any], names: tuple[str, ...]) -> str:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
 
+from grader.judge.failure import Failure
 from grader.judge.tolerance import GRADIENT_SLACK, Moved, Tolerance, allowed, exceeds, part, relative, tolerance
 from grader.language import _, plural
 from grader.transport.sentences import value_in_words
@@ -23,22 +23,12 @@ _MOST_OF_A_TEXT: Final = 60
 """So many characters of a wrong text are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mismatch:
-    """The first difference that counts, as a sentence for the learner."""
-
-    kind: str
-    message: str
-    tolerance: Tolerance | None = None
-    """How near numbers had to be, where it was numbers."""
-    times: float = 0.0
-    """How many times as far away the farthest of them was, where all are finite."""
-
-
 def compare(
     got: Any, want: Any, dtype: torch.dtype, names: tuple[str, ...] = (), moved: Moved = None
-) -> Mismatch | None:
+) -> Failure | None:
     """Compare a result with the reference's, which was computed in float64; ``dtype`` is that of the variant.
+
+    Returns the first difference that counts, as the failure of the case; None where there is none.
 
     A float64 tensor of the reference stands for the variant's dtype; any other dtype is expected as it is. ``names``
     are those of the values that come back, for the sentences; ``moved`` is how far they move by rounding.
@@ -49,7 +39,7 @@ def compare(
 
 def _compare(
     got: Any, want: Any, dtype: torch.dtype, name: str, moved: Moved, whole: str = "", names: tuple[str, ...] = ()
-) -> Mismatch | None:
+) -> Failure | None:
     if isinstance(want, torch.Tensor):
         return _compare_tensors(got, want, dtype, name, moved)
     if isinstance(want, (tuple, list)):
@@ -59,7 +49,7 @@ def _compare(
             expected = _("a dict with the keys {keys}").format(keys=", ".join(want))
             return _unexpected("structure", name, in_brief(got), expected)
         pairs = (_compare(got[key], want[key], dtype, _member(name, repr(key)), part(moved, key)) for key in want)
-        return next((mismatch for mismatch in pairs if mismatch), None)
+        return next((failure for failure in pairs if failure), None)
     if isinstance(want, float) and type(got) in (float, int):
         exceeded = exceeds(abs(got - want), dtype, abs(want), moved)
         return _unexpected("value", name, *_apart((got, want), 6), exceeded) if exceeded else None
@@ -88,7 +78,7 @@ def _piece(text: str, start: int) -> str:
 
 def _compare_sequences(
     got: Any, want: Any, dtype: torch.dtype, name: str, moved: Moved, whole: str, names: tuple[str, ...]
-) -> Mismatch | None:
+) -> Failure | None:
     expected = in_brief(want) + (f": {whole}" if whole else "")
     if not isinstance(got, (tuple, list)):
         return _unexpected("structure", name, in_brief(got), expected)
@@ -98,10 +88,10 @@ def _compare_sequences(
     labels = names if len(names) == len(want) else [_member(name, str(index)) for index in range(len(want))]
     each = enumerate(zip(got, want, labels, strict=True))
     pairs = (_compare(g, w, dtype, label, part(moved, index)) for index, (g, w, label) in each)
-    return next((mismatch for mismatch in pairs if mismatch), None)
+    return next((failure for failure in pairs if failure), None)
 
 
-def _compare_tensors(got: Any, want: torch.Tensor, dtype: torch.dtype, name: str, moved: Moved) -> Mismatch | None:
+def _compare_tensors(got: Any, want: torch.Tensor, dtype: torch.dtype, name: str, moved: Moved) -> Failure | None:
     label = f"`{name}`" if name else _("the result")
     if not isinstance(got, torch.Tensor):
         expected_shape = _("a torch.Tensor of shape {shape}").format(shape=shape(want))
@@ -110,18 +100,18 @@ def _compare_tensors(got: Any, want: torch.Tensor, dtype: torch.dtype, name: str
         sentence = _("{label} has shape {shape}, expected {expected}")
         if got.dim() == 0:
             sentence = _("{label} has shape {shape}, a 0-dimensional tensor, expected {expected}")
-        return Mismatch("shape", sentence.format(label=label, shape=shape(got), expected=shape(want)))
+        return Failure("shape", sentence.format(label=label, shape=shape(got), expected=shape(want)))
     expected = dtype if want.dtype == torch.float64 else want.dtype
     if got.dtype != expected:
         sentence = _("{label} has dtype {dtype}, expected {expected}")
         names = {"dtype": dtype_name(got.dtype), "expected": dtype_name(expected)}
-        return Mismatch("dtype", sentence.format(label=label, **names))
+        return Failure("dtype", sentence.format(label=label, **names))
     return _compare_values(got, want, label, moved)
 
 
 def compare_gradient(
     got: Any, want: torch.Tensor, dtype: torch.dtype, label: str, moved: float | None = None
-) -> Mismatch | None:
+) -> Failure | None:
     """Compare a gradient with the reference's, in float64; ``moved`` is how far it moves by rounding."""
     if not isinstance(got, torch.Tensor) or got.shape != want.shape or got.dtype != dtype:
         return compare(got, want, dtype, (label,))
@@ -130,12 +120,12 @@ def compare_gradient(
 
 def _compare_values(
     got: torch.Tensor, want: torch.Tensor, label: str, moved: float | None, slack: float = 1.0
-) -> Mismatch | None:
+) -> Failure | None:
     if not got.dtype.is_floating_point:
         wrong = got != want
         if not bool(wrong.any()):
             return None
-        return Mismatch("value", _first_wrong(wrong, label, lambda index: (want[index].item(), got[index].item())))
+        return Failure("value", _first_wrong(wrong, label, lambda index: (want[index].item(), got[index].item())))
     dtype, got, want = got.dtype, got.double(), want.double()
     if not got.numel():
         return None
@@ -144,7 +134,7 @@ def _compare_values(
         wrong = (endless != got.isinf()) & ~got.isnan() | endless & (got != want)
         if bool(wrong.any()):
             infinite = got, want
-            return Mismatch("value", _first_wrong(wrong, label, lambda index: _numbers(index, *infinite)))
+            return Failure("value", _first_wrong(wrong, label, lambda index: _numbers(index, *infinite)))
         got, want = got.masked_fill(endless, 0.0), want.masked_fill(endless, 0.0)
     error = (got - want).abs()
     scale, worst = float(want.abs().max()), float(error.max())  # NaN and infinity come through both
@@ -159,12 +149,13 @@ def _compare_values(
         sentence = _("{label} is {got} at {index}, expected {want}; {count} of {total} entries are not finite")
         found = {"got": _number(got[index]), "want": _number(want[index]), "index": list(index)}
         counts = {"count": int(bad.sum()), "total": bad.numel()}
-        return Mismatch("nan", sentence.format(label=label, **found, **counts))
+        return Failure("nan", sentence.format(label=label, **found, **counts))
     wrong = error > room.most
     first = _first_wrong(wrong, label, lambda index: _numbers(index, got, want))
     worst_text, allowed_text = _apart((worst, room.most), 2)
     size = _("largest error {worst}, tolerance {allowed}").format(worst=worst_text, allowed=allowed_text)
-    return Mismatch("value", _("{first}, {size}").format(first=first, size=size), room, worst / room.most)
+    sentence = _("{first}, {size}").format(first=first, size=size)
+    return Failure("value", sentence, tolerance=room, times=worst / room.most)
 
 
 def tolerance_of(want: torch.Tensor, dtype: torch.dtype, moved: float | None = None, slack: float = 1.0) -> Tolerance:
@@ -263,11 +254,11 @@ def _first_wrong(wrong: torch.Tensor, label: str, pair: Callable[[tuple[int, ...
     return sentence.format(index=list(index), label=label, expected=expected, got=got, **counts)
 
 
-def _unexpected(kind: str, name: str, got: str, expected: str, tolerance: Tolerance | None = None) -> Mismatch:
+def _unexpected(kind: str, name: str, got: str, expected: str, tolerance: Tolerance | None = None) -> Failure:
     sentence = (
         _("`{name}` is {got}, expected {expected}") if name else _("your code returned {got}, expected {expected}")
     )
-    return Mismatch(kind, sentence.format(name=name, got=got, expected=expected), tolerance)
+    return Failure(kind, sentence.format(name=name, got=got, expected=expected), tolerance=tolerance)
 
 
 def _member(name: str, part: str) -> str:

@@ -120,30 +120,6 @@ class Result:
         return len(self.got)
 
 
-class GivenDevice(Result):
-    """A device as an argument: the answer's own, and the CPU for the reference."""
-
-    def __init__(self, mine: Any, reference: Any) -> None:
-        self._mine, self._reference = mine, reference
-
-    settled = True
-
-    @property
-    def got(self) -> Any:
-        """The device of the variant."""
-        return self._mine
-
-    @property
-    def mine(self) -> Any:
-        """The same: a device is what it is called."""
-        return self._mine
-
-    @property
-    def want(self) -> Any:
-        """Where the reference computes."""
-        return self._reference
-
-
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """What a case says of two results, which have to agree; ``after`` so many operations of its run it is looked at.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.judge.contract import Model
+from grader.judge.contract import Reference
 from grader.judge.explain.mistakes import Mistake, all_applied, load
 from grader.judge.explain.reproduce import MistakeRunner
 
@@ -10,16 +10,16 @@ from grader.judge.explain.reproduce import MistakeRunner
 class Bank:
     """The known mistakes of a kata, ready to run."""
 
-    def __init__(self, model: Model) -> None:
-        self._model = model
+    def __init__(self, reference: Reference) -> None:
+        self._reference = reference
         self._ready: list[tuple[Mistake, MistakeRunner]] = []
         self._several: dict[tuple[str, ...], MistakeRunner | None] = {}
 
     def singles(self) -> list[tuple[Mistake, MistakeRunner]]:
         """Return each mistake and what runs it."""
         if not self._ready:
-            text = self._model.text
-            for mistake in load(self._model.kata):
+            text = self._reference.text
+            for mistake in load(self._reference.kata):
                 run = MistakeRunner(mistake.applied_to(text), f"mistake {mistake.id}", frozenset((mistake.family,)))
                 self._ready.append((mistake, run))
         return self._ready
@@ -29,7 +29,7 @@ class Bank:
         names = tuple(mistake.id for mistake in mistakes)
         if names not in self._several:
             families = frozenset(mistake.family for mistake in mistakes)
-            texts = all_applied(mistakes, self._model.text)
+            texts = all_applied(mistakes, self._reference.text)
             runs = (_runner(text, f"mistakes {', '.join(names)}", families) for text in texts)
             self._several[names] = next((run for run in runs if run is not None), None)
         return self._several[names]

@@ -22,7 +22,7 @@ from grader.judge.explain.reproduce import StandIn
 from grader.judge.failure import Failure
 from grader.judge.runs.lives import live, play
 from grader.judge.runs.outcome import CaseOutcome
-from grader.judge.workers.backend import Backend, Local
+from grader.judge.workers.backend import Backend, loaded
 from grader.language import _
 
 MOST_MAPS: Final = 8
@@ -64,7 +64,7 @@ def drawings(grading: Grading, file: Path, *, model: bool) -> dict[str, Any]:
             f" ({_('line {line}').format(line=failure.line)})" * bool(failure.line)
         )
     if model and LOSSES not in inspect.signature(example).parameters:
-        document["model"] = drawn(grading, example, StandIn(Local(grading.reference_text, grading.kata.filename)))
+        document["model"] = drawn(grading, example, StandIn(loaded(grading.reference_text, grading.kata.filename)))
     return document
 
 

@@ -20,9 +20,9 @@ from grader.judge.exchange.seen import Cost, asked_of, cost_of, tensor_nodes
 from grader.judge.failure import Failure, Satisfied
 from grader.judge.runs.lives import again
 from grader.judge.runs.outcome import CaseOutcome
-from grader.judge.workers.backend import Header, Local, Tensors
+from grader.judge.workers.backend import Header, Tensors, reply_of
 from grader.judge.workers.pending import Reply
-from grader.sandbox.executor import RUN_BITS
+from grader.sandbox.executor import RUN_BITS, Executor
 from grader.sandbox.observe import SIMULATED
 from grader.transport.callables import steps_in
 from grader.transport.operations import Payload, same_operation
@@ -238,12 +238,13 @@ def _largest(one: torch.Tensor, two: torch.Tensor) -> float:
     return float(difference.nan_to_num(nan=0.0, posinf=0.0).max())
 
 
-class MistakeRunner(Local):
+class MistakeRunner(Executor):
     """A known mistake. What it does is remembered for the next answer that gets the same inputs."""
 
     def __init__(self, source: str, filename: str, families: frozenset[str]) -> None:
         """``families``: of what it does wrong. Only the contract's may call what is forbidden: no other is traced."""
-        super().__init__(source, filename)
+        super().__init__(filename)
+        self.load(source)
         self._traced = "contract" in families
         self.distance = 0.0
         """How far its cost was from that of the answer in the last case that fails by its cost."""
@@ -276,7 +277,7 @@ class MistakeRunner(Local):
     def _done(self, recorded: list[Exchange], looked: bool) -> Iterator[Response]:
         for exchange in recorded:
             header, tensors = exchange.sent
-            reply = self.reply(header if self._traced else header | {"trace": None}, tensors)
+            reply = reply_of(self, header if self._traced else header | {"trace": None}, tensors)
             yield Response(reply, exchange.sent if looked else None)
 
     def _forget_other(self, seed: int) -> None:
@@ -297,12 +298,12 @@ def number_of(exchange: Exchange) -> int:
 class StandIn:
     """An implementation in the place of the answer, whatever it does."""
 
-    def __init__(self, implementation: Local) -> None:
+    def __init__(self, implementation: Executor) -> None:
         self._implementation = implementation
 
     def submit(self, header: Header, tensors: Tensors) -> Any:
         """Do one operation."""
-        return self._implementation.reply(header, tensors)
+        return reply_of(self._implementation, header, tensors)
 
     def wait(self, asked: Any) -> Reply:
         """Return what was done already."""
@@ -313,7 +314,7 @@ class StandIn:
 class _Replay:
     """An implementation in the place of the answer, as long as it does the same."""
 
-    def __init__(self, implementation: Local, recorded: list[Exchange]) -> None:
+    def __init__(self, implementation: Executor, recorded: list[Exchange]) -> None:
         self._implementation, self._recorded = implementation, recorded
         self._at = 0
         self.distance = 0.0
@@ -324,7 +325,7 @@ class _Replay:
             raise Different
         recorded = self._recorded[self._at]
         self._at += 1
-        reply = self._implementation.reply(header, tensors)
+        reply = reply_of(self._implementation, header, tensors)
         if not Response(reply).is_that_of(recorded):
             raise Different
         self.distance += _distance(cost_of(reply[0]), recorded.cost)

@@ -10,36 +10,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from enum import IntEnum
 from typing import Any, Final
 
 import torch
 
 from grader.judge.exchange.arguments import got
-from grader.judge.exchange.results import Exchange, GivenDevice, Result
+from grader.judge.exchange.results import Exchange, Result
 from grader.transport.callables import Step
-from grader.transport.wire import tensors_in
+from grader.transport.wire import DeviceName, tensors_in
 
 Feature = tuple[Any, ...]
-Seen = tuple["Detail", Feature]
+Seen = tuple[int, Feature]
+"""How closely one has to look, and what there is to see."""
 
 
-class Detail(IntEnum):
-    """How closely somebody has to look at a call to see a feature."""
-
-    FORM = 1
-    """What is called in which mode and how often; of each argument whether it is there, its type, axes and layout."""
-    CASE = 2
-    """What code branches on: lengths that are 1 or equal, numbers, what of a mask is True."""
-    MAGNITUDE = 3
-    """How large the numbers of a tensor are."""
-
-
-DETAILS: Final = {("device", ""): Detail.CASE, ("dtype", "bfloat16"): Detail.FORM}
+# How closely somebody has to look at a call to see a feature.
+FORM: Final = 1
+"""What is called in which mode and how often; of each argument whether it is there, its type, axes and layout."""
+CASE: Final = 2
+"""What code branches on: lengths that are 1 or equal, numbers, what of a mask is True."""
+MAGNITUDE: Final = 3
+"""How large the numbers of a tensor are."""
+DETAILS: Final = {("device", ""): CASE, ("dtype", "bfloat16"): FORM}
 """How closely a variant looks. What is special about a number in bfloat16 is so in float16, which looks closely."""
 
 
-def chosen(runs: dict[int, list[Exchange]], detail: Detail = Detail.MAGNITUDE) -> set[int]:
+def chosen(runs: dict[int, list[Exchange]], detail: int = MAGNITUDE) -> set[int]:
     """Return the numbers of runs that together have all the features seen at a detail, the largest ones first."""
     features = {
         number: {feature for seen_at, feature in features_of(exchanges) if seen_at <= detail}
@@ -71,17 +67,17 @@ def features_of(exchanges: list[Exchange]) -> Iterator[Seen]:
     names = [
         f"{exchange.header['op']} {exchange.header['entry']}{exchange.header.get('method')}" for exchange in exchanges
     ]
-    yield from {(Detail.FORM, ("calls", name, min(names.count(name), 3))) for name in names}
+    yield from {(FORM, ("calls", name, min(names.count(name), 3))) for name in names}
     for name, exchange in zip(names, exchanges, strict=True):
-        yield Detail.FORM, (name, "training", exchange.header["train"])
+        yield FORM, (name, "training", exchange.header["train"])
         given = [*enumerate(exchange.trees["args"]), *exchange.trees["kwargs"].items()]
         lengths: dict[int, int] = {}
         equal = (lengths.setdefault(n, len(lengths)) for n in _lengths([value for _k, value in given]))
-        yield Detail.CASE, (name, "lengths", *equal)
+        yield CASE, (name, "lengths", *equal)
         for key, value in given:
             yield from ((detail, (name, key, *feature)) for detail, feature in _of(value))
         weights = [_magnitude(tensor) for tensor in exchange.trees.get("state", {}).values()]
-        yield Detail.MAGNITUDE, (name, "weights", max(weights, default=0))
+        yield MAGNITUDE, (name, "weights", max(weights, default=0))
 
 
 def _lengths(values: list[Any]) -> Iterator[int]:
@@ -94,24 +90,24 @@ def _lengths(values: list[Any]) -> Iterator[int]:
 
 def _of(value: Any) -> Iterator[Seen]:
     if isinstance(value, torch.Tensor):
-        yield Detail.FORM, ("shape", value.dtype, value.dim())
-        yield from ((Detail.CASE, ("one", value.dim(), axis)) for axis, size in enumerate(value.shape) if size == 1)
+        yield FORM, ("shape", value.dtype, value.dim())
+        yield from ((CASE, ("one", value.dim(), axis)) for axis, size in enumerate(value.shape) if size == 1)
         layout = sorted(range(value.dim()), key=value.stride, reverse=True)
-        yield Detail.FORM, ("layout", *layout, 0 in value.stride())
-        detail = Detail.MAGNITUDE if value.is_floating_point() else Detail.CASE
+        yield FORM, ("layout", *layout, 0 in value.stride())
+        detail = MAGNITUDE if value.is_floating_point() else CASE
         yield detail, ("content", value.dtype, *_content_of(value))
-    elif isinstance(value, GivenDevice):
-        yield Detail.FORM, ("device",)
+    elif isinstance(value, DeviceName):
+        yield FORM, ("device",)
     elif isinstance(value, Result):
-        yield Detail.FORM, ("returned", *value.mine.path)
+        yield FORM, ("returned", *value.mine.path)
     elif isinstance(value, (tuple, list)):
-        yield Detail.FORM, (type(value), len(value))
+        yield FORM, (type(value), len(value))
         for index, item in enumerate(value):
             yield from ((detail, (index, *feature)) for detail, feature in _of(item))
     elif isinstance(value, Step):  # what its numbers are for, nobody can tell from outside
-        yield Detail.FORM, ("step", *value.table.shape, float(value.table.nan_to_num().sum()))
+        yield FORM, ("step", *value.table.shape, float(value.table.nan_to_num().sum()))
     else:
-        yield Detail.CASE, ("value", min(value.bit_length(), 2) if type(value) is int else repr(value))
+        yield CASE, ("value", min(value.bit_length(), 2) if type(value) is int else repr(value))
 
 
 def _content_of(tensor: torch.Tensor) -> Feature:

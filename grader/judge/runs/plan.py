@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from typing import Final
 
 from grader.judge.cases.case import Case, variants_of
-from grader.judge.cases.levels import Draw
+from grader.judge.cases.levels import drawn
 from grader.judge.contract import Grading
 from grader.judge.exchange.results import Exchange
 from grader.judge.runs.batches import Ready, parted, together
-from grader.judge.runs.coverage import DETAILS, Detail, chosen
+from grader.judge.runs.coverage import DETAILS, MAGNITUDE, chosen
 from grader.judge.runs.outcome import Run, planned
 from grader.judge.runs.recorder import record
 from grader.judge.runs.recording import Recording
 from grader.judge.workers.answer import worker_of_family
-from grader.judge.workers.backend import Local
+from grader.judge.workers.backend import loaded
 from grader.transport.operations import Several
 
 MOST_KEPT: Final = 50
@@ -38,7 +38,7 @@ class Plan:
 
     def steps(self, grading: Grading, cases: list[Case]) -> Iterator[None]:
         """Prepare run after run; the caller may stop in between."""
-        stand_in = Local(grading.reference_text, "reference.py")
+        stand_in = loaded(grading.reference_text, "reference.py")
         runs = runs_of(cases, grading.kata.families, grading.seed, without=grading.kata.without)
         for run in runs:
             self.runs.append(record(run, grading, stand_in))
@@ -65,7 +65,7 @@ class Plan:
             if recording.is_known and not recording.is_special and not run.is_main:
                 variants.setdefault(run.variant, {})[index] = recording.exchanges
         for variant, members in variants.items():
-            found = chosen(members, DETAILS.get(variant, Detail.MAGNITUDE))
+            found = chosen(members, DETAILS.get(variant, MAGNITUDE))
             for index in members.keys() - found:
                 self.runs[index].repeats = frozenset(number + 1 for number in found)
 
@@ -77,8 +77,8 @@ def runs_of(
 
     ``without`` those that the kata leaves out.
     """
-    draw = Draw(seed, without)
-    runs = [run for case in cases for run in planned(case, draw.give(variants_of(case, families, device)))]
+    variants = drawn((variants_of(case, families, device) for case in cases), seed, without)
+    runs = [run for case, own in zip(cases, variants, strict=True) for run in planned(case, own)]
     for number, run in enumerate(runs, 1):
         run.number = number
     return runs

@@ -1,4 +1,4 @@
-"""Recording a run before there is an answer, and giving a case the replies to what was recorded."""
+"""Recording a run before there is an answer."""
 
 from __future__ import annotations
 
@@ -12,39 +12,18 @@ from grader.judge.failure import Failure
 from grader.judge.runs.lives import live, play
 from grader.judge.runs.outcome import Run
 from grader.judge.runs.recording import Recording
-from grader.judge.tolerance import MEASURED, TABLE
-from grader.judge.verdict.expected import AnyValue, BuiltModule, Expectation, Expected
-from grader.judge.verdict.replies import device_of_results, expected_gradients
-from grader.judge.workers.answer import Worker
-from grader.judge.workers.backend import Header, Local, Tensors
-from grader.judge.workers.pending import Asked, MustResubmit, Pending, Reply
-from grader.transport.operations import Message, same_operation
-
-
-class Replies:
-    """Gives a run of a case the replies that are in already; where it asks for something else, all is lost."""
-
-    def __init__(self, worker: Worker, prepared: Recording, operations: list[Pending]) -> None:
-        self._worker, self._exchanges, self._tickets = worker, prepared.exchanges, operations
-        self._at = 0
-
-    def submit(self, header: Header, tensors: Tensors) -> Pending:
-        """Return the operation that was asked for ahead. Raises MustResubmit where it was another one."""
-        at = self._at
-        self._at += 1
-        if at >= len(self._tickets) or not same_operation(self._exchanges[at].sent, (header, tensors)):
-            raise MustResubmit
-        return self._tickets[at]
-
-    def wait(self, asked: Asked) -> Reply:
-        """Return its reply."""
-        return self._worker.wait(asked)
+from grader.judge.tolerance import MEASURED
+from grader.judge.verdict.expected import Expectation, expectation
+from grader.judge.workers.backend import Header, Tensors, reply_of
+from grader.judge.workers.pending import Asked, Reply
+from grader.sandbox.executor import Executor
+from grader.transport.operations import Message
 
 
 class _Rehearsal:
     """Keeps what is asked; answers with the reference's own results where somebody looks."""
 
-    def __init__(self, stand_in: Local) -> None:
+    def __init__(self, stand_in: Executor) -> None:
         self._stand_in = stand_in
         self.messages: list[Message] = []
         self._open: list[tuple[Header, Tensors]] = []
@@ -60,12 +39,12 @@ class _Rehearsal:
         """Do what was asked for up to this operation, on the CPU and unwatched."""
         while len(self._replies) <= asked:
             header, tensors = self._open.pop(0)
-            self._replies.append(self._stand_in.reply(header | {"device": "cpu", "trace": None}, tensors))
+            self._replies.append(reply_of(self._stand_in, header | {"device": "cpu", "trace": None}, tensors))
         reply: Reply = self._replies[asked]
         return reply
 
 
-def record(run: Run, grading: Grading, stand_in: Local) -> Recording:
+def record(run: Run, grading: Grading, stand_in: Executor) -> Recording:
     """Run a case with the reference in the place of the answer, and keep what it asks for and expects."""
     outcome = run.outcome
     case, variant = outcome.case, outcome.variant
@@ -93,15 +72,9 @@ def record(run: Run, grading: Grading, stand_in: Local) -> Recording:
     return result
 
 
-def _expected(exchange: Exchange, check: Check, variant: Variant) -> Expected:
+def _expected(exchange: Exchange, check: Check, variant: Variant) -> Expectation:
     if exchange.compared or exchange.header.get("stateful"):
         exchange.want, exchange.want_grads = check.reference(exchange)
     if exchange.compared and exchange.header["op"] == "call" and variant.dtype in MEASURED:
         exchange.moves = check.measure(exchange)
-    if exchange.header["op"] == "build":
-        return BuiltModule(exchange.trees["state"], wants_module=exchange.header["wants_module"])
-    device = device_of_results(exchange, variant.device)
-    if not exchange.compared:
-        return AnyValue(device)
-    grads = expected_gradients(exchange) if variant.grad else {}
-    return Expectation(exchange.want, grads, variant.dtype, device, grad=variant.grad, moves=exchange.moves or TABLE)
+    return expectation(exchange, variant.dtype, variant.device, grad=variant.grad)

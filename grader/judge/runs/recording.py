@@ -9,7 +9,7 @@ import torch
 
 from grader.judge.cases.variant import Wanted
 from grader.judge.exchange.results import Agreement, Exchange
-from grader.judge.verdict.expected import MALFORMED, Expected, value_of
+from grader.judge.verdict.expected import MALFORMED, Expectation, value_of
 from grader.judge.workers.backend import Header
 from grader.judge.workers.pending import Pending
 from grader.transport.operations import Message, Payload
@@ -22,7 +22,7 @@ class Recording:
     variant_dtype: torch.dtype
     messages: list[Message] = field(default_factory=list)
     exchanges: list[Exchange] = field(default_factory=list)
-    expected: list[Expected] = field(default_factory=list)
+    expected: list[Expectation] = field(default_factory=list)
     agreements: list[Agreement] = field(default_factory=list)
     is_known: bool = False
     """Whether the reference went through all of it."""

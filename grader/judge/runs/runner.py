@@ -16,14 +16,14 @@ from grader.judge.runs.evidence import Evidence
 from grader.judge.runs.lives import again, assembled, live, play
 from grader.judge.runs.outcome import CaseOutcome, Run, Skipped
 from grader.judge.runs.plan import Plan
-from grader.judge.runs.recorder import Replies
 from grader.judge.runs.recording import Recording
 from grader.judge.tolerance import HALVES, NEAR
 from grader.judge.workers.answer import MOST_RESTARTS, Worker
-from grader.judge.workers.backend import Backend
-from grader.judge.workers.pending import MustResubmit
+from grader.judge.workers.backend import Backend, Header, Tensors
+from grader.judge.workers.pending import Asked, MustResubmit, Pending, Reply
 from grader.language import _
 from grader.sandbox.observe import SIMULATED
+from grader.transport.operations import same_operation
 from grader.transport.sentences import in_words
 
 RUNS_AHEAD: Final = 12
@@ -143,7 +143,7 @@ class Runner:
         elif recording.is_straight:
             evidence.check = assembled(run, self._grading, worker, recording)
             self._finish(run)
-        elif self._begin(run, Replies(worker, recording, evidence.operations), recording):
+        elif self._begin(run, _Replies(worker, recording, evidence.operations), recording):
             self._finish(run)
         else:
             self._close(run)
@@ -257,6 +257,26 @@ class Runner:
             self._on_outcome(outcome)
         if run.outcome.check is not None:
             self._grading.reference.release(run.outcome.check.handles)
+
+
+class _Replies:
+    """Gives a run of a case the replies that are in already; where it asks for something else, all is lost."""
+
+    def __init__(self, worker: Worker, prepared: Recording, operations: list[Pending]) -> None:
+        self._worker, self._exchanges, self._tickets = worker, prepared.exchanges, operations
+        self._at = 0
+
+    def submit(self, header: Header, tensors: Tensors) -> Pending:
+        """Return the operation that was asked for ahead. Raises MustResubmit where it was another one."""
+        at = self._at
+        self._at += 1
+        if at >= len(self._tickets) or not same_operation(self._exchanges[at].sent, (header, tensors)):
+            raise MustResubmit
+        return self._tickets[at]
+
+    def wait(self, asked: Asked) -> Reply:
+        """Return its reply."""
+        return self._worker.wait(asked)
 
 
 def _any_fails(runs: Iterable[Run]) -> bool:

@@ -5,11 +5,13 @@ Whatever differs from the picture in any way is judged in the long way, which al
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import torch
 
+from grader.judge.exchange.arguments import device_of_results, expected_gradients
 from grader.judge.exchange.compare import tolerance_of
+from grader.judge.exchange.results import Exchange
 from grader.judge.exchange.seen import tensor_nodes
 from grader.judge.tolerance import GRADIENT_SLACK, TABLE, Moved, Moves, part
 from grader.judge.verdict.parameters import missing_parameters
@@ -31,21 +33,33 @@ _accepted: dict[tuple[tuple[str, tuple[int, ...]], ...], Any] = {}
 """For names and shapes of a contract the list that was found to fulfil it: most answers say the same each time."""
 
 
-class Expected(Protocol):
-    """What a passing reply looks like."""
+class Expectation:
+    """What a passing reply to an operation looks like."""
 
-    @property
-    def can_be_met(self) -> bool:
-        """Whether there are replies that meet it: a float, say, always takes the long way."""
+    can_be_met = True
+    """Whether there are replies that meet it: a float, say, always takes the long way."""
 
     def met(self, reply: dict[str, Any], payload: Payload) -> bool:
         """Whether a reply is what was expected, with nothing to remark upon."""
+        raise NotImplementedError
 
 
-class BuiltModule:
+def expectation(exchange: Exchange, dtype: torch.dtype, device: str, *, grad: bool) -> Expectation:
+    """Return what is expected of an operation of which the reference's results are known.
+
+    ``dtype``, ``device`` and ``grad`` are those of the variant.
+    """
+    if exchange.header["op"] == "build":
+        return _Module(exchange.trees["state"], wants_module=exchange.header["wants_module"])
+    where = device_of_results(exchange, device)
+    if not exchange.compared:
+        return _Anything(where)
+    grads = expected_gradients(exchange) if grad else {}
+    return _Numbers(exchange.want, grads, dtype, where, grad=grad, moves=exchange.moves or TABLE)
+
+
+class _Module(Expectation):
     """The reply to a module that was built, with the parameters of the contract."""
-
-    can_be_met: Final = True
 
     def __init__(self, state: dict[str, torch.Tensor], *, wants_module: bool) -> None:
         self._state, self._wants_module = state, wants_module
@@ -64,10 +78,8 @@ class BuiltModule:
         return True
 
 
-class AnyValue:
+class _Anything(Expectation):
     """The reply to a call whose result is not compared with the reference's."""
-
-    can_be_met: Final = True
 
     def __init__(self, device: str) -> None:
         self._device = device
@@ -81,8 +93,8 @@ class AnyValue:
             return False
 
 
-class Expectation:
-    """The reply to one call that can be accepted at a glance."""
+class _Numbers(Expectation):
+    """The reply to a call whose result is compared with the reference's."""
 
     def __init__(
         self,
@@ -92,7 +104,7 @@ class Expectation:
         device: str,
         *,
         grad: bool,
-        moves: Moves = TABLE,
+        moves: Moves,
     ) -> None:
         """Picture the reply.
 
@@ -103,7 +115,7 @@ class Expectation:
         self._device, self._grad = device, grad
         self._dtype = dtype
         self._shape = self._template(want)
-        self.can_be_met: Final = _is_whole(self._shape)
+        self.can_be_met = _is_whole(self._shape)
         self._grads = list(grads)
         leaves: list[torch.Tensor] = []
         moved: list[float | None] = []

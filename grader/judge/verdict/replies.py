@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from grader.judge.exchange import compare as comparison
-from grader.judge.exchange.arguments import handed_back, lives_on_a_device
+from grader.judge.exchange.arguments import device_of_results, expected_gradients, is_left_to_default
 from grader.judge.exchange.observed import device_failure
 from grader.judge.exchange.results import Agreement, Exchange
 from grader.judge.exchange.seen import cost_of
@@ -51,28 +51,10 @@ def module_failure(exchange: Exchange) -> Failure | None:
     return missing_parameters(exchange.reply, exchange.trees["state"]) if exchange.header["wants_module"] else None
 
 
-def device_of_results(exchange: Exchange, device: str) -> str:
-    """Return the device on which the results must be; "" where nothing that was handed over says so."""
-    on_device = exchange.header["handle"] is not None or any(map(lives_on_a_device, exchange.trees.values()))
-    on_device = on_device or is_left_to_default(exchange)
-    return device if on_device and device != "cpu" else ""
-
-
 def misplaced(exchange: Exchange, device: str) -> Failure | None:
     """Return the failure for a result that is not where it must be in a variant on this device, or for traffic."""
     by_default = is_left_to_default(exchange)
     return device_failure(exchange.reply, device_of_results(exchange, device), exchange.names, by_default=by_default)
-
-
-def is_left_to_default(exchange: Exchange) -> bool:
-    """Whether the call says `device=None`, by name: the default device then is the variant's."""
-    return exchange.trees["kwargs"].get("device", "") is None
-
-
-def expected_gradients(exchange: Exchange) -> dict[str, torch.Tensor | None]:
-    """Return the reference's gradients, less those of what an earlier call returned: these are not graded."""
-    back = handed_back(exchange.trees["args"], exchange.trees["kwargs"], exchange.header["names"])
-    return {name: grad for name, grad in exchange.want_grads.items() if name not in back}
 
 
 def agreed(agreement: Agreement, exchanges: list[Exchange]) -> bool:
@@ -107,7 +89,9 @@ def judge_numbers(exchange: Exchange, dtype: torch.dtype, measure: Callable[[], 
 
 
 def _compare(exchange: Exchange, dtype: torch.dtype, moves: Moves, *, grad: bool) -> None:
-    _hold(comparison.compare(exchange.value, exchange.want, dtype, exchange.names, moves.results))
+    failure = comparison.compare(exchange.value, exchange.want, dtype, exchange.names, moves.results)
+    if failure is not None:
+        raise failure
     if grad:
         compare_gradients(exchange.grads, expected_gradients(exchange), dtype, moves)
 
@@ -127,14 +111,10 @@ def compare_gradients(
             continue
         wanted = torch.zeros_like(mine, dtype=torch.float64) if reference is None else reference
         label = _("gradient of {name}").format(name=name)
-        _hold(comparison.compare_gradient(mine, wanted, dtype, label, moves.of(name)), "gradient-")
-
-
-def _hold(mismatch: comparison.Mismatch | None, prefix: str = "") -> None:
-    """Raise the Failure of what differs, if anything does; its kind is called so after this prefix."""
-    if mismatch is not None:
-        kind = f"{prefix}{mismatch.kind}"
-        raise Failure(kind, mismatch.message, tolerance=mismatch.tolerance, times=mismatch.times)
+        failure = comparison.compare_gradient(mine, wanted, dtype, label, moves.of(name))
+        if failure is not None:
+            failure.kind = f"gradient-{failure.kind}"
+            raise failure
 
 
 def named(errors: tuple[type[BaseException], ...]) -> str:

@@ -10,8 +10,6 @@ computation*, 1993. Operators that move numbers and do not round them are left a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final
 
@@ -49,22 +47,18 @@ COARSE: Final = 1024
 what has fewer digits than the run is off by so many times its last one."""
 
 
-class Rounding:
-    """One of the ways to round: which numbers go up, which down. It is the same in each process."""
+class Rounding(TorchDispatchMode):
+    """One of the ways to round: which numbers go up, which down. It is the same in each process.
+
+    Inside, each floating-point number that an operator computes is off by its last digit.
+    """
 
     def __init__(self, draw: int, dtype: torch.dtype) -> None:
         """``dtype``: in which the run computes."""
+        super().__init__()
         self._signs, self._starts = _drawn(draw)
         self._digit = torch.finfo(dtype).eps
         self._at = 0
-
-    @contextmanager
-    def everywhere(self) -> Iterator[None]:
-        """Inside, each floating-point number that an operator computes is off by its last digit."""
-        mode = _Operators()
-        mode.rounding = self
-        with mode:
-            yield
 
     def shake(self, tensor: torch.Tensor) -> None:
         """Put each of the numbers of a tensor off by its last digit; zeros and infinities are not."""
@@ -76,10 +70,6 @@ class Rounding:
         own = torch.finfo(tensor.dtype).eps
         digit = own * COARSE if own > self._digit else self._digit
         tensor.mul_(signs[start : start + count].view(tensor.shape).to(tensor.dtype).mul(digit).add_(1.0))
-
-
-class _Operators(TorchDispatchMode):
-    rounding: Rounding
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -93,7 +83,7 @@ class _Operators(TorchDispatchMode):
         if name and not (name in _CONVERT and _keeps_digits(result, args)):
             for tensor in result if isinstance(result, (tuple, list)) else (result,):
                 if isinstance(tensor, torch.Tensor) and tensor.is_floating_point():
-                    self.rounding.shake(tensor)
+                    self.shake(tensor)
         return result
 
 

@@ -11,10 +11,9 @@ from grader.catalog import Kata
 from grader.judge.failure import Failure, GradingTimeout, SandboxEnded, from_ending, from_reply, text_of
 from grader.judge.loading import explained, undefined
 from grader.judge.workers.backend import Header, Tensors
-from grader.judge.workers.keeper_client import DEVICE_WORKER, PLAIN_WORKER
+from grader.judge.workers.keeper_client import DEVICE_WORKER, PLAIN_WORKER, KeeperClient
 from grader.judge.workers.pending import Asked, MustResubmit, Pending, Reply, Told
 from grader.judge.workers.sandbox import START_SECONDS, Sandbox
-from grader.judge.workers.standby import Standby
 from grader.language import _
 from grader.sandbox import lazy
 from grader.transport.operations import Message, Several
@@ -38,9 +37,11 @@ def worker_of_family(family: str) -> str:
 class Answer:
     """The learner's file, loaded into a sandbox for each worker; a sandbox that ends is replaced."""
 
-    def __init__(self, kata: Kata, source: str, filename: str, standby: Standby, workers: tuple[str, ...]) -> None:
-        """Have a sandbox made ready for each of these workers."""
-        self._kata, self._source, self._filename, self._standby = kata, source, filename, standby
+    def __init__(
+        self, kata: Kata, source: str, filename: str, keeper: KeeperClient | None, workers: tuple[str, ...]
+    ) -> None:
+        """Have a sandbox made ready for each of these workers; where there are none, nobody asks for one."""
+        self._kata, self._source, self._filename, self._keeper = kata, source, filename, keeper
         self._names = workers
         self._deadline = time.monotonic() + kata.grading_seconds
         self._workers: dict[str, Worker] = {}
@@ -56,7 +57,8 @@ class Answer:
         self._loaded: set[Sandbox] = set()
         self._has_crashed = self._has_loaded = False
         for worker in workers:
-            standby.ask(worker)
+            assert keeper is not None
+            keeper.ask(worker, cpu_seconds=kata.grading_seconds)
 
     def worker(self, family: str) -> Worker:
         """Return the worker for the cases of a family."""
@@ -116,7 +118,8 @@ class Answer:
 
     def new_sandbox(self, worker: str) -> tuple[Sandbox, Pending]:
         """Take a sandbox and ask it to load the file, and before that what torch will import because of it."""
-        sandbox = self._standby.take(worker, self._deadline)
+        assert self._keeper is not None
+        sandbox = self._keeper.take(worker, self._deadline, cpu_seconds=self._kata.grading_seconds)
         sandbox.filename = self._filename
         if worker == DEVICE_WORKER and self._device_problem is None:
             self._device_asked = sandbox.submit(Message({"op": "device"}), START_SECONDS)

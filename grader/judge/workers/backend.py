@@ -1,4 +1,4 @@
-"""Something that runs an implementation: what every one of them can do, and the one in this process."""
+"""Something that runs an implementation: what every one of them can do, and how one is run in this process."""
 
 from __future__ import annotations
 
@@ -26,23 +26,19 @@ class Backend(Protocol):
         """
 
 
-class Local:
-    """Runs an implementation that can be trusted in this process; its exceptions come through."""
+def loaded(source: str, filename: str) -> Executor:
+    """Return an implementation that can be trusted, for this process to run; its exceptions come through."""
+    executor = Executor(filename)
+    executor.load(source)
+    return executor
 
-    def __init__(self, source: str, filename: str) -> None:
-        self.executor = Executor(filename)
-        self.executor.load(source)
 
-    def request(self, header: Header, tensors: Tensors) -> Reply:
-        """Do one operation."""
-        return (self.executor.build if header["op"] == "build" else self.executor.call)(header, tensors)
-
-    def reply(self, header: Header, tensors: Tensors) -> Reply:
-        """Do one operation as a sandbox would: what it raises is a reply."""
-        try:
-            return self.request(header, tensors)
-        except AnswerError as error:
-            return {"kind": "missing", "message": str(error)}, {}
-        except Exception as error:  # noqa: BLE001 - a mistake may raise whatever an answer may
-            bases = [f"{base.__module__}.{base.__qualname__}" for base in type(error).__mro__]
-            return {"kind": "error", "type": type(error).__name__, "message": str(error), "bases": bases}, {}
+def reply_of(implementation: Executor, header: Header, tensors: Tensors) -> Reply:
+    """Do one operation as a sandbox would: what it raises is a reply."""
+    try:
+        return implementation.do(header, tensors)
+    except AnswerError as error:
+        return {"kind": "missing", "message": str(error)}, {}
+    except Exception as error:  # noqa: BLE001 - a mistake may raise whatever an answer may
+        bases = [f"{base.__module__}.{base.__qualname__}" for base in type(error).__mro__]
+        return {"kind": "error", "type": type(error).__name__, "message": str(error), "bases": bases}, {}

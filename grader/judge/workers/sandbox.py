@@ -17,10 +17,9 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, Protocol
 
 from grader.judge.failure import Ending, GradingTimeout, SandboxEnded
-from grader.judge.workers.keeper_client import MEMORY_BUDGET, KeeperClient, Promised
 from grader.judge.workers.pending import MustResubmit, Pending, Reply, Told, how_it_ended, refused
 from grader.language import _
 from grader.sandbox import limits
@@ -28,6 +27,7 @@ from grader.transport.operations import SEVERAL, Message, Payload, Several
 from grader.transport.output import Output
 from grader.transport.wire import WireError, frame_length, parse_frame, strings
 
+MEMORY_BUDGET: Final = 1 << 30
 START_SECONDS: Final = 60.0
 WATCH_SECONDS: Final = 0.05
 DRAIN_SECONDS: Final = 0.15
@@ -42,12 +42,25 @@ OUTPUT_CAP: Final = 8 << 20
 WRITE_BYTES: Final = 16 << 10
 
 
+class Keeper(Protocol):
+    """Who has started a sandbox and ends it."""
+
+    def retire(self, pid: int) -> int | None:
+        """End it with all that it started; returns its wait status."""
+
+    def discard(self, pid: int) -> None:
+        """End it in the background."""
+
+
 class Sandbox:
     """One process with the learner's file in it."""
 
-    def __init__(self, keeper: KeeperClient, promised: Promised, grading_deadline: float) -> None:
-        self._keeper, self.pid, self._grading_deadline = keeper, promised.pid, grading_deadline
-        channel, self._diagnostics_fd, self._output_fd = promised.fds
+    def __init__(
+        self, keeper: Keeper, pid: int, fds: list[int], preloaded: dict[Message, int], grading_deadline: float
+    ) -> None:
+        """``fds``: our ends of channel, diagnostics and output; ``preloaded``: what it has already, by its numbers."""
+        self._keeper, self.pid, self._grading_deadline = keeper, pid, grading_deadline
+        channel, self._diagnostics_fd, self._output_fd = fds
         self._channel = socket.socket(fileno=channel)
         self._diagnostics, self._output = Output(), Output(2 * OUTPUT_CAP)
         self._selector = selectors.DefaultSelector()
@@ -67,7 +80,7 @@ class Sandbox:
         self.layers: list[str] = []
         self.gaps: list[str] = []
         self._ready = self._enqueue("", START_SECONDS)
-        self._preloaded = dict(promised.preloaded)
+        self._preloaded = dict(preloaded)
 
     def preload(self, several: Several) -> None:
         """Hand over operations that will be asked for later, before there is a file: unpacking them takes time."""
@@ -354,11 +367,12 @@ class Sandbox:
 
     # --- endings
 
-    def _end(self, ending: Ending, sentence: str, line: int = 0) -> NoReturn:
+    def _end(self, ending: Ending, sentence: str = "", line: int = 0) -> NoReturn:
+        """Retire it; without a sentence its status says how it ended by itself."""
         head = self._queue.popleft() if self._queue else Pending(self, "", 0.0)
-        ended = SandboxEnded(ending, sentence, line, head.seconds)
+        status = self.retire()
+        ended = SandboxEnded(ending, sentence or how_it_ended(status), line, head.seconds)
         head.error = MustResubmit() if head.together else ended
-        self.retire()
         head.printed = self._output.rest()
         raise ended
 
@@ -377,13 +391,7 @@ class Sandbox:
         with suppress(ValueError, KeyError, OSError):
             self._selector.unregister(self._channel)
         self._drain(DRAIN_SECONDS, until=lambda: bool(self._learner_line()))
-        line = self._learner_line()
-        head = self._queue.popleft() if self._queue else Pending(self, "", 0.0)
-        status = self.retire()
-        ended = SandboxEnded("crashed", how_it_ended(status), line, head.seconds)
-        head.error = MustResubmit() if head.together else ended
-        head.printed = self._output.rest()
-        raise ended
+        self._end("crashed", line=self._learner_line())
 
     def _learner_line(self) -> int:
         """The innermost line of the learner's file in what faulthandler wrote."""

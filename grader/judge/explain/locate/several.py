@@ -20,7 +20,7 @@ def locate_beside(case: CaseOutcome, source: str, others: Sequence[Mistake]) -> 
     check, exchange, failure = case.check, wrong_call(case), case.failure
     if check is None or exchange is None or failure is None:
         return None
-    text = next(all_applied(others, check.grading.model.text), None)
+    text = next(all_applied(others, check.grading.reference.text), None)
     if text is None:
         return None
     with _instead_of_the_reference(check, exchange, text):
