@@ -68,14 +68,3 @@ class Ledger:
                 return frame.f_lineno
             frame = frame.f_back
         return 0
-
-    def asked_by_the_learner(self, frame: FrameType | None) -> bool:
-        """Whether a call came from the learner's code, by way of libraries perhaps, and not from the harness."""
-        while frame is not None:
-            filename = frame.f_code.co_filename
-            if _startswith(filename, HARNESS):
-                return False
-            if not is_installed(filename):
-                return True
-            frame = frame.f_back
-        return False
