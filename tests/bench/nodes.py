@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
@@ -9,14 +10,17 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
 
 from rich.table import Table
 
 from tests.bench.evaluation import written
 
+_PROCESSORS: Final = frozenset(os.sched_getaffinity(0))
+
 
 def table(folder: Path, samples: int) -> Table:
-    """Grade the same samples on one node and on two, one at a time on each."""
+    """Grade the same samples on one node and on two, one at a time on each, and each on a processor of its own."""
     folder.mkdir()
     written(folder / "samples.jsonl", samples)
     table = Table(title=f"kata eval --engine ray, {samples} samples, --jobs 1 on each node", title_justify="left")
@@ -38,13 +42,24 @@ def _cluster(nodes: int) -> Iterator[str]:
     os.environ |= {"RAY_USAGE_STATS_ENABLED": "0"}
     from ray.cluster_utils import Cluster  # noqa: PLC0415 - only where it is installed
 
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    cluster = Cluster()
     try:
-        for _ in range(nodes - 1):
-            cluster.add_node(num_cpus=1)
+        for processor in itertools.islice(itertools.cycle(_PROCESSORS), nodes):
+            with _pinned(processor):
+                cluster.add_node(num_cpus=1, include_dashboard=False)
         yield cluster.address
     finally:
         cluster.shutdown()
+
+
+@contextmanager
+def _pinned(processor: int) -> Iterator[None]:
+    """Have what is started meanwhile, and all that it starts, keep to a processor."""
+    os.sched_setaffinity(0, {processor})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, _PROCESSORS)
 
 
 def _times(folder: Path, out: str, address: str, samples: int) -> tuple[float, float]:

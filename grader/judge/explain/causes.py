@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from grader.catalog import FAMILIES
 from grader.judge.cases.case import DERIVED_FROM
-from grader.judge.explain.diagnose import Diagnosis
+from grader.judge.explain.diagnosis import Diagnosis
 from grader.judge.explain.locate.find import chosen, locate
 from grader.judge.explain.locate.several import locate_beside
 from grader.judge.explain.locate.words import FEW, Located, listed

@@ -11,13 +11,14 @@ named has always reproduced the numbers of the cases that stand beside it, and w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, groupby, islice, zip_longest
-from typing import Any, Final
+from typing import Final
 
 from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.contract import Grading
 from grader.judge.explain.bank import Bank
+from grader.judge.explain.diagnosis import Diagnosis, both_of, diagnosis_of
 from grader.judge.explain.mistakes import Mistake
 from grader.judge.explain.reproduce import (
     MistakeRunner,
@@ -58,24 +59,6 @@ APART: Final = ("contract", "cost", "device", "grad", "dtype")
 
 Hit = tuple[Mistake, list[CaseOutcome], MistakeRunner]
 """A mistake, the cases in which it does what the answer did, and what runs it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """A mistake and the failing cases in which it did what the answer did."""
-
-    mistake: Mistake
-    cases: tuple[str, ...]
-    together: bool = False
-    """Whether the answer makes it and another one; several that are not together are guesses at one."""
-    beside: tuple[Mistake, ...] = ()
-    """The others that the answer makes in the same cases: alone it does not do what the answer did."""
-
-    def document(self, lang: str) -> dict[str, Any]:
-        """Return the entry of the report."""
-        texts = {key: getattr(self.mistake, key)[lang] for key in ("title", "explain", "nudge")}
-        about = {"hint": self.mistake.hint, "cases": list(self.cases), "together": self.together}
-        return {"id": self.mistake.id, **texts, **about}
 
 
 def diagnose(grading: Grading, outcomes: list[CaseOutcome], bank: Bank, source: str) -> list[Diagnosis]:
@@ -128,7 +111,24 @@ class _Search:
         alone = self._closest(fitting)
         if len(alone) == 1:
             return next(self._and_others(run, (one,)) for one, run in fitting if one is alone[0].mistake)
-        return alone or self._apart() or self._two() or self._closest(self._of_others())
+        found = alone or self._apart() or self._two() or self._closest(self._of_others()) or self._behind_errors()
+        return self._with_all_cases(found) if any(one.together for one in found) else found
+
+    def _behind_errors(self) -> list[Diagnosis]:
+        """Name what goes wrong where nothing is raised: an error hides whatever else is wrong in its call."""
+        left = [case for case in self._failing if case.failure is not None and case.failure.group != "error"]
+        if len(left) in (0, len(self._failing)):
+            return []
+        found = _Search(self._grading, self._bank, left, self._passing).found()
+        return [replace(one, together=True) for one in found]
+
+    def _with_all_cases(self, found: list[Diagnosis]) -> list[Diagnosis]:
+        """Give each of several mistakes those failing cases, too, that nobody has yet and in which it does it alone."""
+        told = {case for diagnosis in found for case in diagnosis.cases}
+        rest = [case for case in self._failing if case.id not in told]
+        runs = {mistake.id: run for mistake, run in self._bank.singles()}
+        its = [[c.id for c in rest if reproduces(self._grading, runs[one.mistake.id], c)] for one in found]
+        return [replace(one, cases=(*one.cases, *more)) for one, more in zip(found, its, strict=True)]
 
     def _and_others(self, run: MistakeRunner, mistakes: tuple[Mistake, ...]) -> list[Diagnosis]:
         """Look at all cases as they are written: what mistakes that fit do not do there, another does beside them."""
@@ -148,14 +148,14 @@ class _Search:
         strange = {case.case.stream for case, same in does.items() if not same}
         cases = [case for case in self._failing if case.case.stream not in strange]
         if len(mistakes) == 1:
-            return [_diagnosis(mistakes[0], cases)]
+            return [diagnosis_of(mistakes[0], cases)]
         found = []
         for mistake in mistakes:
             others = tuple(one for one in mistakes if one is not mistake)
             alone = next((run for one, run in self._singles if others == (one,)), None) or self._bank.together(*others)
             enough = {c.case.stream for c in does if alone is not None and reproduces(self._grading, alone, c)}
             its = [case for case in cases if case.case.stream not in enough]
-            found.append(replace(_diagnosis(mistake, its or cases), together=True, beside=others))
+            found.append(replace(diagnosis_of(mistake, its or cases), together=True, beside=others))
         told = {case for diagnosis in found for case in diagnosis.cases}
         rest = tuple(case.id for case in cases if case.id not in told)
         return [replace(found[0], cases=found[0].cases + rest), *found[1:]]
@@ -204,7 +204,7 @@ class _Search:
             if len(fitting) > 1:
                 same = [case for case in self._failing if reproduces(self._grading, run, case)]
                 contradicted = sum(not reproduces(self._grading, run, case) for case in self._passing)
-            found.append((contradicted, -len(same), run.distance, _diagnosis(mistake, same)))
+            found.append((contradicted, -len(same), run.distance, diagnosis_of(mistake, same)))
         best = min((fit[:2] for fit in found), default=None)
         found = sorted((fit for fit in found if fit[:2] == best), key=lambda fit: fit[2])
         return [diagnosis for _contradicted, _same, _distance, diagnosis in found]
@@ -230,7 +230,9 @@ class _Search:
             return next(self._sharing(hits, roots))
         beyond = [case for case in roots if case.is_out_of_bounds]
         if beyond:  # that comes first, and says what to do, whatever else is wrong
-            called = (_diagnosis(m, cases) for m, cases, _run in hits if m.family == "contract" and beyond[0] in cases)
+            called = (
+                diagnosis_of(m, cases) for m, cases, _run in hits if m.family == "contract" and beyond[0] in cases
+            )
             return list(islice(called, 1))
         likely = [mistake for mistake, _cases, _run in hits]
         found = self._both(self._with(likely), roots)
@@ -242,7 +244,7 @@ class _Search:
             return found
         for mistake, cases, run in hits[:1]:
             if len(cases) >= LEAST_IN_PART and 3 * len(cases) >= 2 * len(roots):
-                return [_diagnosis(mistake, [case for case in self._failing if reproduces(self._grading, run, case)])]
+                return [diagnosis_of(mistake, [case for case in self._failing if reproduces(self._grading, run, case)])]
         return self._both(self._without(likely, roots), roots)
 
     def _sharing(self, hits: list[Hit], roots: list[CaseOutcome]) -> Iterator[list[Diagnosis]]:
@@ -251,7 +253,7 @@ class _Search:
             if all(case in here or case in there for case in roots):
                 both = self._bank.together(first, second)
                 if both is not None and self._all(both, roots):
-                    yield _both_of((first, here), (second, [case for case in there if case not in here]))
+                    yield both_of((first, here), (second, [case for case in there if case not in here]))
 
     def _in_order(self) -> tuple[list[CaseOutcome], list[CaseOutcome]]:
         """Return failing cases as they are written, and of those that are derived as many."""
@@ -270,7 +272,7 @@ class _Search:
             best = max(likely, key=lambda one: (len(own[one.id]), len(explains[one.id])), default=None)
             if best is None or len(own[best.id]) < LEAST_IN_PART:
                 break
-            found.append(_diagnosis(best, own[best.id]))
+            found.append(diagnosis_of(best, own[best.id]))
             left = [case for case in left if case not in own[best.id]]
         groups = {case.failure.group for case in written if case.failure is not None and case not in left}
         if not groups & OF_SIZES:  # an input that is written into is that whatever else is wrong
@@ -374,14 +376,6 @@ class _Search:
 
     def _all(self, implementation: MistakeRunner, cases: list[CaseOutcome]) -> bool:
         return all(reproduces(self._grading, implementation, case) for case in cases)
-
-
-def _diagnosis(mistake: Mistake, cases: list[CaseOutcome]) -> Diagnosis:
-    return Diagnosis(mistake, tuple(case.id for case in cases))
-
-
-def _both_of(*pairs: tuple[Mistake, list[CaseOutcome]]) -> list[Diagnosis]:
-    return [Diagnosis(mistake, tuple(case.id for case in cases), together=True) for mistake, cases in pairs]
 
 
 def _is_stub(case: CaseOutcome) -> bool:
