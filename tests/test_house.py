@@ -78,8 +78,19 @@ def test_long_files_and_checks_are_counted(tmp_path: Path) -> None:
     )
     (judge / "two.py").write_text("def c(check):\n    return check.x\n", encoding="utf-8")
     assert [count for _path, count in house.lengths(tmp_path)] == [6, 2]
-    assert house.told(house.rooms_of(tmp_path)) == ("judge: 8",)
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "pages.py").write_text("PAGES = ()\n", encoding="utf-8")
+    assert list(map(house.told, house.rooms_of(tmp_path))) == [("judge: 8",), ("the page in the browser: 1",)]
     assert list(house.lives_of_check(tmp_path)) == ["judge/one.py: a", "judge/one.py: b"]
+
+
+def test_what_came_with_other_things_is_there(rows: dict[str, house.Row]) -> None:
+    """Each room and file that is not counted with the house exists, stands for one thing, and is counted there."""
+    paths = [path for several in house.WITH_OTHER_THINGS.values() for path in several]
+    assert all((ROOT / "grader" / path).exists() for path in paths)
+    assert len(paths) == len(set(paths))
+    assert rows["lines"].now + rows["others"].now == sum(count for _path, count in house.lengths(ROOT / "grader"))
+    assert len(rows["others"].found) == len(house.WITH_OTHER_THINGS)
 
 
 def test_repeated_texts_are_found(tmp_path: Path) -> None:
