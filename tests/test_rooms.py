@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -16,6 +17,8 @@ CONTRACTS = {
         "contracts"
     ]
 }
+WALK = ARCHITECTURE.partition("## The walk of the learner's source")[2].partition("\n## ")[0]
+HOPS = re.findall(r"^(\d+)\. `([\w/]+\.py)`: `([\w.]+)` -> ", WALK, re.MULTILINE)
 WHERE = ARCHITECTURE.partition("## Where to look")[2]
 
 
@@ -55,3 +58,28 @@ def test_every_room_is_named() -> None:
 def test_a_place_to_look_is_there(place: str) -> None:
     """Every file and folder that a question points to is there."""
     assert (ROOT / "grader" / place).exists()
+
+
+@pytest.mark.parametrize(("number", "file", "function"), HOPS)
+def test_a_hop_of_the_walk_is_there(number: str, file: str, function: str) -> None:
+    """The file has that function, or that class has that method."""
+    *owner, name = function.split(".")
+    found: ast.AST = ast.parse((ROOT / "grader" / file).read_text(encoding="utf-8"))
+    for one in owner:
+        found = next(node for node in ast.walk(found) if isinstance(node, ast.ClassDef) and node.name == one)
+    assert any(isinstance(node, ast.FunctionDef) and node.name == name for node in ast.walk(found)), number
+
+
+def test_the_walk_has_no_gap() -> None:
+    """Its hops are counted, from the command to the page, and each other name in it is a class of the tool."""
+    assert [int(number) for number, _file, _function in HOPS] == list(range(1, len(HOPS) + 1))
+    assert WALK.count(" -> ") == len(HOPS) > 15
+    assert (HOPS[0][1], HOPS[-1][1]) == ("cli/grading.py", "cli/attempt.py")
+    named = set(re.findall(r"`([A-Z]\w+)[`.]", WALK))
+    there = {
+        node.name
+        for path in (ROOT / "grader").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    }
+    assert named <= there
