@@ -51,6 +51,7 @@ SENTENCES: Final = (
     marked("your file imports the grader ({name})"),
     marked("your file replaces {name}"),
     marked("your file removes {name}"),
+    marked("your file changes PyTorch's default dtype, for whoever uses it"),
     marked("your file puts another kernel in the place of one of torch's ({name})"),
     # confine.py
     marked("can read files outside the allow-list"),

@@ -28,6 +28,7 @@ from grader.sandbox.tampering.ledger import Ledger, is_installed
 
 REPLACES: Final = "your file replaces {name}"
 REMOVES: Final = "your file removes {name}"
+SETS_THE_DTYPE: Final = "your file changes PyTorch's default dtype, for whoever uses it"
 
 _LIBRARIES: Final = (
     *(builtins, torch, torch.nn, torch.nn.functional, torch.autograd, torch.linalg, torch.special, torch.overrides),
@@ -55,6 +56,8 @@ _CHANGE_BY_THEMSELVES: Final = frozenset(
     {"torch.manual_seed", "builtins._", "threading._profile_hook", "threading._trace_hook"}
 )
 """The compiler of torch wraps the first when it is imported; the harness sets the last two."""
+_OF_THE_DTYPE: Final = ("torch.", "Storage")
+"""A name whose meaning follows the default dtype."""
 
 _is, _all, _map, _len, _format = operator.is_, all, map, len, str.format
 _compress = compress
@@ -122,6 +125,8 @@ class Namespaces:
                 now = watched.space.get(name, self)
                 if now is self:
                     self._note(REMOVES, watched.label, name, None)
+                elif now is not value and (watched.label, name) == _OF_THE_DTYPE:
+                    self._ledger.note_lasting(SETS_THE_DTYPE, self._first_line(r"\bset_default_(dtype|tensor_type)\b"))
                 elif now is not value and not _wraps(now, value):
                     self._note(REPLACES, watched.label, name, now)
             for name in watched.added():
@@ -135,11 +140,16 @@ class Namespaces:
         assigns = (
             rf"\.{name}\s*(=[^=]|,)|\b(setattr|delattr|patch\w*|update|__dict__)\b.*\b{name}\b|\bdel\b.*\.{name}\b"
         )
-        for number, line in _enumerate(self._ledger.source.splitlines(), 1):
-            if _search(assigns, line):
-                return number
+        if found := self._first_line(assigns):
+            return found
         code = _getattr(value, "__code__", None) if _type(value) is _Function else None
         return code.co_firstlineno if code is not None and not is_installed(code.co_filename) else 0
+
+    def _first_line(self, pattern: str) -> int:
+        for number, line in _enumerate(self._ledger.source.splitlines(), 1):
+            if _search(pattern, line):
+                return number
+        return 0
 
 
 _BUILTINS: Final = frozenset(vars(builtins))

@@ -283,7 +283,8 @@ def attribute(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
     name, line = next(((one, line) for one in asked if (line := statements.attribute(owner, one))), ("", 0))
     assert case.check is not None
     theirs, mine = flow_of(case.check.grading.reference_text).texts(), flow_of(statements.source)
-    title = _("an attribute is not as in the task")
+    raised = case.failure is not None and case.failure.group == "error"  # which is the title then
+    title = "" if raised else _("an attribute is not as in the task")
     if not line and (begin := statements.function(owner, asked[0].partition(".")[0])) and _is_of_another_kind(exchange):
         lines = tuple(
             dict.fromkeys((begin, *(at for at in statements.returns(begin) if mine.at(at).text not in theirs)))
