@@ -49,6 +49,11 @@ class Cost:
     peak: int = 0  # and their maximum
     lines: Counter[int] = field(default_factory=Counter)  # operator calls for each line of the watched file
 
+    @property
+    def work(self) -> int:
+        """Multiply-adds and elements written together: neither alone sees every way to do too much."""
+        return self.madds + self.elems
+
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as plain data; `lines` as pairs (line, calls), most calls first."""
         return {

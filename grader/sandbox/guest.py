@@ -30,7 +30,7 @@ from grader.sandbox.named import STEPS, WORK, recorded, worked
 from grader.sandbox.preloaded import INHERITED, Item, items_of, numbered
 from grader.sandbox.tampering import audit, gates, hiding
 from grader.sandbox.tampering.ledger import Ledger
-from grader.sandbox.tampering.namespaces import REPLACES, Namespaces
+from grader.sandbox.tampering.namespaces import REPLACES
 from grader.sandbox.values import TooLarge
 from grader.transport.operations import PRELOAD, SEVERAL
 from grader.transport.output import marker
@@ -62,14 +62,13 @@ class Guest:
         self._executor = Executor("answer.py")
         self._preloaded = dict(INHERITED)
         self._ledger = Ledger()
-        self._namespaces: Namespaces | None = None
         self._has_device = False
 
     def hide(self) -> None:
         """Put the harness out of reach, and watch who reaches for it."""
         audit.install(self._ledger)
         gates.build(self._ledger)
-        self._namespaces = Namespaces(self._ledger, hiding.hide(audit.who_imports(self._ledger)))
+        self._ledger.watch(hiding.hide(audit.who_imports(self._ledger)))
 
     def serve(self) -> None:
         """Answer messages for ever; the process ends when the judge closes the socket or kills it."""
@@ -119,8 +118,7 @@ class Guest:
                 return {"kind": "loaded"} | self._executor.defined(header["entry"]), {}
             if operation == "import":
                 _import(header["source"])
-                if self._namespaces is not None:  # nothing of an answer has run yet
-                    self._namespaces.renew()
+                self._ledger.renew()  # nothing of an answer has run yet
                 return {"kind": "imported"}, {}
             if operation == PRELOAD:
                 self._preloaded.update(numbered(header, payload))
@@ -164,8 +162,7 @@ class Guest:
 
     def _compare_namespaces(self) -> None:
         try:
-            if self._namespaces is not None:
-                self._namespaces.compare()
+            self._ledger.compare()
         except BaseException:  # noqa: BLE001 - what it is made of was replaced
             self._ledger.note_lasting(REPLACES.format(name="builtins"), 0)
 
@@ -202,8 +199,7 @@ class Guest:
                 return
             self._compare_namespaces()
             simdevice.register()
-            if self._namespaces is not None:
-                self._namespaces.renew()
+            self._ledger.renew()
 
     def _teller(self, nonce: str) -> Callable[[int, int, float], None]:
         """Return what tells the judge how far a training is."""

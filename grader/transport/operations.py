@@ -6,8 +6,8 @@ Several operations in one frame are answered together: their results lie in the 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, cached_property, partial
 from typing import Any, Final
 
 import torch
@@ -20,6 +20,8 @@ PRELOAD: Final = "preload"
 """The operation that hands over several ones which will be asked for later, and the kind of its reply."""
 
 Tensors = dict[str, torch.Tensor]
+Payload = Callable[[], Tensors]
+"""Returns the heaps of a reply by name. Raises WireError where they cannot be read."""
 
 
 class Message:
@@ -87,18 +89,6 @@ def same_operation(one: tuple[dict[str, Any], Tensors], other: tuple[dict[str, A
     )
 
 
-class Payload:
-    """The tensors of a reply, read when somebody wants to see them."""
-
-    __slots__ = ("_data", "_tensors")
-
-    def __init__(self, data: bytes = b"", tensors: Tensors | None = None) -> None:
-        """Keep bytes that were received, or tensors that never travelled."""
-        self._data, self._tensors = data, tensors
-
-    @property
-    def tensors(self) -> Tensors:
-        """The heaps by name. Raises WireError where they cannot be read."""
-        if self._tensors is None:
-            self._tensors = load(self._data)
-        return self._tensors
+def read_once(data: bytes) -> Payload:
+    """Return what reads the tensors of a reply, once, when somebody wants to see them."""
+    return cache(partial(load, data))

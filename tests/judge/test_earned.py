@@ -21,7 +21,6 @@ from grader.judge.runs.runner import Runner
 from grader.judge.workers.answer import MOST_DEATHS
 from grader.judge.workers.backend import loaded, reply_of
 from grader.judge.workers.pending import MustResubmit, Pending
-from grader.transport.operations import Payload
 
 SEED = 2017
 IGNORES_THE_MASK = (
@@ -81,7 +80,7 @@ class MortalWorker:
                 self._executor = loaded(self._answer.source, "answer.py")
             else:
                 reply, tensors = reply_of(self._executor, header | {"device": "cpu", "trace": None}, tensors)
-                operation.reply, operation.payload = reply, Payload(tensors=tensors)
+                operation.reply, operation.payload = reply, lambda tensors=tensors: tensors
         return asked.reply is not None
 
     def wait(self, asked: Pending) -> tuple[dict, dict]:
@@ -91,7 +90,7 @@ class MortalWorker:
             raise Failure("crashed", "it has ended", "crashed")
         if asked.error is not None:
             raise asked.error
-        return asked.reply, asked.payload.tensors
+        return asked.reply, asked.payload()
 
 
 class MortalAnswer:

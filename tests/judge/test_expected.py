@@ -11,7 +11,7 @@ from grader.judge.exchange.compare import compare
 from grader.judge.exchange.results import Agreement
 from grader.judge.verdict.expected import Expectation, expectation, value_of
 from grader.sandbox.values import Snapshot
-from grader.transport.operations import Payload
+from grader.transport.operations import Payload, read_once
 from grader.transport.wire import save
 from tests.judge.runs import exchange_of
 
@@ -30,7 +30,7 @@ def accepted(got: torch.Tensor) -> bool:
     """Whether a reply with this result is accepted at a glance."""
     snapshot = Snapshot()
     reply = {"kind": "value", "value": snapshot.tree(got), "seen": {}, "modified": []}
-    return of_a_call(WANT).met(reply, Payload(save(snapshot.tensors)))
+    return of_a_call(WANT).met(reply, read_once(save(snapshot.tensors)))
 
 
 def changed(place: tuple[int, int], value: float) -> torch.Tensor:
@@ -64,7 +64,7 @@ def reply_with(got: torch.Tensor, **more: Any) -> tuple[dict[str, Any], Payload]
     """Return a reply with this result, and its payload."""
     snapshot = Snapshot()
     reply = {"kind": "value", "value": snapshot.tree(got), "seen": {}, "modified": []} | more
-    return reply, Payload(save(snapshot.tensors))
+    return reply, read_once(save(snapshot.tensors))
 
 
 def test_a_result_that_is_not_compared() -> None:
@@ -77,7 +77,7 @@ def test_a_result_that_is_not_compared() -> None:
     assert not expected.met(*reply_with(anything, seen={"forbidden": [["torch.softmax", 3]]}))
     assert not expected.met(*reply_with(anything, kind="error"))
     reply, payload = reply_with(anything)
-    assert not expected.met(reply, Payload())
+    assert not expected.met(reply, dict)
     reply["value"]["device"] = "sim:0"
     assert of_a_call(device="sim", compared=False).met(reply, payload)
 
@@ -91,11 +91,11 @@ def test_a_module_is_looked_at_again_when_it_differs_from_the_last_one(parameter
     exchange.header |= {"op": "build", "wants_module": True}
     built = expectation(exchange, torch.float32, "cpu", grad=False)
     good = {"kind": "built", "parameters": [["w", [2, 3]]]}
-    assert built.met(good, Payload())
-    assert built.met(dict(good), Payload())
-    assert not built.met({"kind": "built", "parameters": parameters}, Payload())
-    assert not built.met({"kind": "error"}, Payload())
-    assert built.met(good, Payload())
+    assert built.met(good, dict)
+    assert built.met(dict(good), dict)
+    assert not built.met({"kind": "built", "parameters": parameters}, dict)
+    assert not built.met({"kind": "error"}, dict)
+    assert built.met(good, dict)
 
 
 @pytest.mark.parametrize(("exact", "moved", "holds"), [(True, 0.0, True), (True, 1e-7, False), (False, 1e-7, True)])

@@ -24,7 +24,7 @@ def test_a_counted_cost_is_read() -> None:
     cost = cost_of(reply(cost=COUNTED))
     assert cost is not None
     assert (cost.calls, cost.madds, cost.elems, cost.biggest, cost.biggest_line, cost.peak) == (3, 40, 12, 8, 5, 9)
-    assert cost.lines == ((5, 2), (6, 1))
+    assert cost.lines == {5: 2, 6: 1}
     assert cost.work == 52
 
 
@@ -40,7 +40,7 @@ def test_lines_that_are_none_are_left_out() -> None:
     """Of the lines those are kept that are pairs of numbers."""
     cost = cost_of(reply(cost=COUNTED | {"lines": [[5, 2], [1], "x", [1, "2"], [True, 2], None]}))
     assert cost is not None
-    assert cost.lines == ((5, 2),)
+    assert cost.lines == {5: 2}
 
 
 @pytest.mark.parametrize("junk", JUNK)

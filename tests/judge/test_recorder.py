@@ -108,9 +108,9 @@ def test_an_agreement_of_two_results_is_part_of_it(grading: Grading) -> None:
     assert recording.is_straight
     (right, payload), second = replies_of(RIGHT, recording)
     assert recording.met([(right, payload), second])
-    nearly = Payload(tensors={name: heap * (1 + 1e-6) for name, heap in payload.tensors.items()})
-    assert all(expected.met(right, nearly) for expected in recording.expected)
-    assert not recording.met([(right, nearly), second])
+    nudged = {name: heap * (1 + 1e-6) for name, heap in payload().items()}
+    assert all(expected.met(right, lambda: nudged) for expected in recording.expected)
+    assert not recording.met([(right, lambda: nudged), second])
 
 
 def test_the_reference_is_known_only_where_it_was_compared(grading: Grading) -> None:
@@ -180,7 +180,7 @@ def answered(grading: Grading, source: str) -> tuple[Recording, Any]:
     if found.reply["kind"] == "value":
         from grader.transport.wire import Unpacker  # noqa: PLC0415 - as the judge reads it
 
-        exchange.value = Unpacker(found.payload.tensors).unpack(found.reply["value"])
+        exchange.value = Unpacker(found.payload()).unpack(found.reply["value"])
     return recording, exchange
 
 

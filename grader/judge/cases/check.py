@@ -21,7 +21,7 @@ from grader.judge.exchange import compare as comparison
 from grader.judge.exchange.arguments import cast, got, mine, size
 from grader.judge.exchange.observed import contract_failure, forbidden_call, remarks_of
 from grader.judge.exchange.results import Agreement, Exchange, Result
-from grader.judge.exchange.seen import Cost, tensor_nodes
+from grader.judge.exchange.seen import tensor_nodes
 from grader.judge.failure import Failure, Satisfied, from_reply, raised_types, unreadable
 from grader.judge.tolerance import Moves
 from grader.judge.verdict.replies import (
@@ -37,6 +37,7 @@ from grader.judge.verdict.twin import Twin
 from grader.judge.workers.backend import Backend
 from grader.judge.workers.pending import MustResubmit
 from grader.language import _
+from grader.probes.meter import Cost
 from grader.sandbox.executor import RUN_BITS
 from grader.transport.callables import Step
 from grader.transport.wire import DeviceName, Packer, Tree, strings
@@ -162,8 +163,7 @@ class Check:
 
         Names the line that does.
         """
-        before = dict(small.lines)
-        growing = {line: calls - before.get(line, 0) for line, calls in large.lines}
+        growing = {line: calls - small.lines[line] for line, calls in large.lines.items()}
         line = max(growing, key=growing.__getitem__) if growing else 0
         grown = large.calls - small.calls
         if grown >= added:

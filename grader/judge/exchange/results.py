@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from grader.judge.exchange.compare import agree, same_bits
-from grader.judge.exchange.seen import Cost, asked_of, node_at, tensor_nodes
+from grader.judge.exchange.seen import asked_of, node_at, tensor_nodes
 from grader.judge.failure import Failure
 from grader.judge.tolerance import Moves
 from grader.language import _
+from grader.probes.meter import Cost
 from grader.transport.wire import Returned, Tree
 
 if TYPE_CHECKING:

@@ -5,27 +5,11 @@ All of it is data that may be forged.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a call cost, counted: see :class:`grader.probes.meter.Cost`."""
-
-    calls: int
-    madds: int
-    elems: int
-    biggest: int
-    biggest_line: int
-    peak: int
-    lines: tuple[tuple[int, int], ...]
-
-    @property
-    def work(self) -> int:
-        """Multiply-adds and elements written together: neither alone sees every way to do too much."""
-        return self.madds + self.elems
+from grader.probes.meter import Cost
 
 
 def cost_of(reply: dict[str, Any]) -> Cost | None:
@@ -33,15 +17,14 @@ def cost_of(reply: dict[str, Any]) -> Cost | None:
     counted = seen_in(reply).get("cost")
     if type(counted) is not dict:
         return None
-    numbers = [counted.get(key) for key in ("calls", "madds", "elems", "biggest", "biggest_line", "peak")]
+    numbers: dict[str, Any] = {
+        key: counted.get(key) for key in ("calls", "madds", "elems", "biggest", "biggest_line", "peak")
+    }
     lines = counted.get("lines")
-    if any(type(number) is not int for number in numbers) or type(lines) is not list:
+    if any(type(number) is not int for number in numbers.values()) or type(lines) is not list:
         return None
-    pairs = [
-        tuple(pair) for pair in lines if type(pair) is list and len(pair) == 2 and all(type(n) is int for n in pair)
-    ]
-    calls, madds, elems, biggest, biggest_line, peak = (int(number) for number in numbers if type(number) is int)
-    return Cost(calls, madds, elems, biggest, biggest_line, peak, tuple(pairs))
+    pairs = filter(_is_a_pair, lines)
+    return Cost(**numbers, lines=Counter(dict(pairs)))
 
 
 def asked_of(reply: dict[str, Any]) -> list[tuple[int, int]]:

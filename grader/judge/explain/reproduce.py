@@ -16,12 +16,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from grader.judge.contract import Grading
 from grader.judge.exchange.compare import agree
 from grader.judge.exchange.results import Exchange
-from grader.judge.exchange.seen import Cost, asked_of, cost_of, tensor_nodes
+from grader.judge.exchange.seen import asked_of, cost_of, tensor_nodes
 from grader.judge.failure import Failure, Satisfied
 from grader.judge.runs.lives import again
 from grader.judge.runs.outcome import CaseOutcome
 from grader.judge.workers.backend import Header, Tensors, reply_of
 from grader.judge.workers.pending import Reply
+from grader.probes.meter import Cost
 from grader.sandbox.executor import RUN_BITS, Executor
 from grader.sandbox.observe import SIMULATED
 from grader.transport.callables import steps_in
@@ -192,7 +193,7 @@ class Response:
     @property
     def payload(self) -> Payload:
         """The tensors of the reply."""
-        return Payload(tensors=self._tensors)
+        return lambda: self._tensors
 
     def was_asked(self, sent: tuple[Header, Tensors]) -> bool:
         """Whether it was asked for just this."""

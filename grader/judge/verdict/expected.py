@@ -160,7 +160,7 @@ class _Numbers(Expectation):
                     return False
                 if name not in self._without:
                     nodes.append(given[name])
-        return self._agree(nodes, payload.tensors)
+        return self._agree(nodes, payload())
 
     def _agree(self, nodes: list[dict[str, Any]], heaps: dict[str, torch.Tensor]) -> bool:
         places: dict[str, list[tuple[int, int]]] = {heap: [] for heap in self._want}
@@ -211,7 +211,7 @@ def _is_whole(template: Any) -> bool:
 
 def value_of(reply: dict[str, Any], payload: Payload) -> Tree:
     """Return what a call returned. Raises one of ``MALFORMED`` where that cannot be read."""
-    return Unpacker(payload.tensors).unpack(reply["value"])
+    return Unpacker(payload()).unpack(reply["value"])
 
 
 def _is_plain(reply: dict[str, Any]) -> bool:

@@ -52,7 +52,7 @@ class Pending:
         """The nonce of the frame, where it was asked for together with others."""
         self.trained = 0
         self.reply: dict[str, Any] | None = None
-        self.payload = Payload()
+        self.payload: Payload = dict
         self.error: Exception | None = None
         self.printed = ""
         self.took = 0.0

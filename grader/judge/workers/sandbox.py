@@ -23,7 +23,7 @@ from grader.judge.failure import Ending, GradingTimeout, SandboxEnded
 from grader.judge.workers.pending import MustResubmit, Pending, Reply, Told, how_it_ended, refused
 from grader.language import _
 from grader.sandbox import limits
-from grader.transport.operations import SEVERAL, Message, Payload, Several
+from grader.transport.operations import SEVERAL, Message, Payload, Several, read_once
 from grader.transport.output import Output
 from grader.transport.wire import WireError, frame_length, parse_frame, strings
 
@@ -154,7 +154,7 @@ class Sandbox:
             raise operation.error
         assert operation.reply is not None
         try:
-            return operation.reply, operation.payload.tensors
+            return operation.reply, operation.payload()
         except WireError as error:
             raise SandboxEnded("protocol", refused(error)) from error
 
@@ -303,7 +303,7 @@ class Sandbox:
                 raise WireError("there are bytes after the reply")
             operation = self._queue[0]
             if header.get("kind") == SEVERAL:
-                self._take_together(header, Payload(payload))
+                self._take_together(header, read_once(payload))
                 continue
             if header.get("nonce") != operation.nonce or type(header.get("kind")) is not str:
                 raise WireError("the reply is stale or forged")
@@ -317,7 +317,7 @@ class Sandbox:
                 self._read_stream(self._output_fd, self._output)
                 operation.printed = self._output.up_to(operation.nonce, self._more_output)
             now = time.monotonic()
-            operation.reply, operation.payload, operation.took = header, Payload(payload), now - self._head_since
+            operation.reply, operation.payload, operation.took = header, read_once(payload), now - self._head_since
             self._queue.popleft()
             self._head_since = now
 

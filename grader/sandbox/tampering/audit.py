@@ -12,7 +12,8 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any, Final
 
-from grader.sandbox.tampering.ledger import Ledger, is_installed
+from grader.sandbox.tampering.installed import is_installed
+from grader.sandbox.tampering.ledger import Ledger
 
 LOOKS_INSIDE: Final = "your file looks into the running program ({name})"
 STARTS_A_THREAD: Final = "your file starts a thread: what runs there is not watched, so threads are out of bounds"

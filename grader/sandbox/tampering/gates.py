@@ -18,7 +18,8 @@ from torch.utils import _python_dispatch
 from grader.probes import tracer
 from grader.probes.seal import sealed
 from grader.sandbox.tampering.audit import LOOKS_INSIDE, STARTS_A_THREAD, TOUCHES_HOOKS, ThreadError
-from grader.sandbox.tampering.ledger import Ledger, is_installed
+from grader.sandbox.tampering.installed import is_installed
+from grader.sandbox.tampering.ledger import Ledger
 
 REWRITES: Final = "your file puts another kernel in the place of one of torch's ({name})"
 

@@ -2,45 +2,30 @@
 
 from __future__ import annotations
 
-import os
-import sys
-import sysconfig
-from pathlib import Path
-from types import FrameType
-from typing import Final
+from types import FrameType, ModuleType
+from typing import Any, Final
+
+from grader.sandbox.tampering import namespaces
 
 Finding = list[str | int]
 """A sentence and a line, as they travel."""
 
 MOST: Final = 8
-HARNESS: Final = str(Path(__file__).resolve().parent.parent.parent) + os.sep
-_FOLDERS: Final = tuple(
-    {
-        *(os.path.realpath(sysconfig.get_paths()[name]) + os.sep for name in ("stdlib", "platstdlib", "purelib")),
-        *(os.path.dirname(os.path.realpath(sys.modules[name].__file__ or "")) + os.sep for name in ("os", "torch")),
-        *(entry + os.sep for entry in sys.path if entry.endswith(("site-packages", "dist-packages"))),
-        *("<frozen ", HARNESS),
-    }
-)
-
-_this_frame, _str, _startswith = sys._getframe, str, str.startswith  # noqa: SLF001 - before anybody could patch them
-_known: dict[str, bool] = {}
-
-
-def is_installed(filename: str) -> bool:
-    """Whether a file belongs to Python, to an installed package or to the grader: everything else is the learner's."""
-    found = _known.get(filename)
-    if found is None:
-        found = _known[filename] = _startswith(filename, _FOLDERS)
-    return found
+_changes, _line, _watched = (
+    namespaces.changes,
+    namespaces.line_of,
+    namespaces.watched,
+)  # before an answer could patch them
 
 
 class Ledger:
-    """The findings of one sandbox."""
+    """The findings of one sandbox, and what it compares in order to find some."""
 
     def __init__(self) -> None:
         self.filename = ""
         self.source = ""
+        self._modules: list[ModuleType] = []
+        self._spaces: list[Any] = []
         self._new: list[Finding] = []
         self._lasting: list[Finding] = []
 
@@ -68,3 +53,18 @@ class Ledger:
                 return frame.f_lineno
             frame = frame.f_back
         return 0
+
+    def watch(self, modules: list[ModuleType]) -> None:
+        """Compare namespaces from now on, among them these modules of the harness."""
+        self._modules = modules
+        self.renew()
+
+    def renew(self) -> None:
+        """Take everything as it is now for what it should be."""
+        if self._modules:
+            self._spaces = _watched(self._modules)
+
+    def compare(self) -> None:
+        """Write down what is no longer what it was."""
+        for sentence, line in _changes(self._spaces, self.source):
+            self.note_lasting(sentence, line)

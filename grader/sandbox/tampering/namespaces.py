@@ -15,7 +15,7 @@ import threading
 import traceback
 import types
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import compress
 from typing import Any, Final
 
@@ -24,7 +24,7 @@ import torch.overrides
 from torch.utils import _python_dispatch
 
 from grader.sandbox.tampering import hiding
-from grader.sandbox.tampering.ledger import Ledger, is_installed
+from grader.sandbox.tampering.installed import is_installed
 
 REPLACES: Final = "your file replaces {name}"
 REMOVES: Final = "your file removes {name}"
@@ -99,57 +99,48 @@ class _Watched:
         return [name for name in self.space if name not in self.all and name in self.hides]
 
 
-class Namespaces:
-    """All that is compared."""
+def watched(modules: list[types.ModuleType]) -> list[_Watched]:
+    """Return the namespaces that are compared, as they are now, among them those of the harness's modules."""
+    found = [_Watched(_label(module), vars(module), None, _BUILTINS) for module in _LIBRARIES]
+    found[0].hides = frozenset()
+    found.append(_Watched("sys.", vars(sys), _OF_SYS, frozenset()))
+    for kind in (*_CLASSES, *hiding.classes_of(modules)):
+        inherited = frozenset(name for base in kind.__mro__[1:] for name in vars(base))
+        found.append(_Watched(f"{_name_of(kind)}.", kind.__dict__, None, inherited))
+    return found + [_Watched(_label(module), vars(module), None, _BUILTINS) for module in modules]
 
-    def __init__(self, ledger: Ledger, modules: list[types.ModuleType]) -> None:
-        self._ledger, self._modules = ledger, modules
-        self.renew()
 
-    def renew(self) -> None:
-        """Take everything as it is now for what it should be."""
-        self._watched = [_Watched(_label(module), vars(module), None, _BUILTINS) for module in _LIBRARIES]
-        self._watched[0].hides = frozenset()
-        self._watched.append(_Watched("sys.", vars(sys), _OF_SYS, frozenset()))
-        for kind in (*_CLASSES, *hiding.classes_of(self._modules)):
-            inherited = frozenset(name for base in kind.__mro__[1:] for name in vars(base))
-            self._watched.append(_Watched(f"{_name_of(kind)}.", kind.__dict__, None, inherited))
-        self._watched += [_Watched(_label(module), vars(module), None, _BUILTINS) for module in self._modules]
+def changes(spaces: list[_Watched], source: str) -> Iterator[tuple[str, int]]:
+    """Yield what is no longer what it was: a sentence, and the line of the learner's source that did it."""
+    for watched in spaces:
+        if watched.is_as_it_was():
+            continue
+        for name, value in _zip(watched.names, watched.values, strict=True):
+            now = watched.space.get(name, spaces)
+            if now is spaces:
+                yield _format(REMOVES, name=f"{watched.label}{name}"), _line(source, name, None)
+            elif now is not value and (watched.label, name) == _OF_THE_DTYPE:
+                yield SETS_THE_DTYPE, _first_line(source, r"\bset_default_(dtype|tensor_type)\b")
+            elif now is not value and not _wraps(now, value):
+                yield _format(REPLACES, name=f"{watched.label}{name}"), _line(source, name, now)
+        for name in watched.added():
+            yield _format(REPLACES, name=f"{watched.label}{name}"), _line(source, name, watched.space[name])
 
-    def compare(self) -> None:
-        """Write down what is no longer what it was."""
-        for watched in self._watched:
-            if watched.is_as_it_was():
-                continue
-            for name, value in _zip(watched.names, watched.values, strict=True):
-                now = watched.space.get(name, self)
-                if now is self:
-                    self._note(REMOVES, watched.label, name, None)
-                elif now is not value and (watched.label, name) == _OF_THE_DTYPE:
-                    self._ledger.note_lasting(SETS_THE_DTYPE, self._first_line(r"\bset_default_(dtype|tensor_type)\b"))
-                elif now is not value and not _wraps(now, value):
-                    self._note(REPLACES, watched.label, name, now)
-            for name in watched.added():
-                self._note(REPLACES, watched.label, name, watched.space[name])
 
-    def _note(self, sentence: str, label: str, name: str, value: Any) -> None:
-        self._ledger.note_lasting(_format(sentence, name=f"{label}{name}"), self._line(name, value))
+def _line(source: str, name: str, value: Any) -> int:
+    """Return the line that assigns to a name, or where what it is now was defined; 0 where neither is known."""
+    assigns = rf"\.{name}\s*(=[^=]|,)|\b(setattr|delattr|patch\w*|update|__dict__)\b.*\b{name}\b|\bdel\b.*\.{name}\b"
+    if found := _first_line(source, assigns):
+        return found
+    code = _getattr(value, "__code__", None) if _type(value) is _Function else None
+    return code.co_firstlineno if code is not None and not is_installed(code.co_filename) else 0
 
-    def _line(self, name: str, value: Any) -> int:
-        """Return the line that assigns to the name, or where what it is now was defined; 0 where neither is known."""
-        assigns = (
-            rf"\.{name}\s*(=[^=]|,)|\b(setattr|delattr|patch\w*|update|__dict__)\b.*\b{name}\b|\bdel\b.*\.{name}\b"
-        )
-        if found := self._first_line(assigns):
-            return found
-        code = _getattr(value, "__code__", None) if _type(value) is _Function else None
-        return code.co_firstlineno if code is not None and not is_installed(code.co_filename) else 0
 
-    def _first_line(self, pattern: str) -> int:
-        for number, line in _enumerate(self._ledger.source.splitlines(), 1):
-            if _search(pattern, line):
-                return number
-        return 0
+def _first_line(source: str, pattern: str) -> int:
+    for number, line in _enumerate(source.splitlines(), 1):
+        if _search(pattern, line):
+            return number
+    return 0
 
 
 _BUILTINS: Final = frozenset(vars(builtins))
