@@ -11,7 +11,6 @@ from grader.judge.cases.case import Case
 from grader.judge.cases.variant import Variant
 from grader.judge.contract import Grading
 from grader.judge.explain.reproduce import Different, MistakeRunner, Response, _Replay, number_of
-from grader.judge.runs.evidence import Evidence
 from grader.judge.runs.outcome import CaseOutcome, Run
 from grader.judge.runs.recorder import record
 from grader.judge.runs.recording import Recording
@@ -142,7 +141,7 @@ def test_replies_are_for_what_was_asked(grading: Grading) -> None:
         replies.submit(header, tensors)
 
 
-def test_evidence_is_looked_at_when_somebody_wants_it(grading: Grading) -> None:
+def test_a_run_is_looked_at_when_somebody_wants_it(grading: Grading) -> None:
     """What passed at a glance is judged in the long way once, and only on demand."""
     made: list[Any] = []
 
@@ -154,15 +153,16 @@ def test_evidence_is_looked_at_when_somebody_wants_it(grading: Grading) -> None:
         return made[-1]
 
     operations = [Pending(None, "", 1.0)]
-    evidence = Evidence(Recording(torch.float32), operations)
-    assert not evidence.is_accepted_at_a_glance
-    assert evidence.checked is None
-    evidence.rejudge = rejudge
-    assert evidence.is_accepted_at_a_glance
-    assert evidence.asked() == operations
-    assert evidence.checked is evidence.checked
+    run = run_of(lambda _check, _rng: None)
+    run.recording, run.operations = Recording(torch.float32), operations
+    assert not run.is_accepted_at_a_glance
+    assert run.checked is None
+    run.rejudge = rejudge
+    assert run.is_accepted_at_a_glance
+    assert run.asked() == operations
+    assert run.checked is run.checked
     assert len(made) == 1
-    assert evidence.asked() == []
+    assert run.asked() == []
 
 
 def response(source: str, recording: Recording) -> Response:

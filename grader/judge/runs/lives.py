@@ -47,7 +47,7 @@ def _drawn(stream: str, draw: int) -> str:
 def assembled(run: Run, grading: Grading, backend: Any, recording: Recording) -> Check:
     """Return the check of a straight run whose operations were sent: what is left to do is to judge."""
     check = live(run.outcome, grading, backend, number=run.number, known=recording)
-    check.exchanges = recording.asked_with(run.outcome.evidence.operations)
+    check.exchanges = recording.asked_with(run.operations)
     check.agreements = recording.agreements
     check.handles = [exchange.header["handle"] for exchange in check.exchanges if exchange.header["op"] == "build"]
     return check

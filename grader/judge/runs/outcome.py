@@ -12,7 +12,8 @@ from grader.judge.cases.variant import LevelSet, Variant, as_traced
 from grader.judge.exchange.observed import contract_failure
 from grader.judge.exchange.results import Exchange
 from grader.judge.failure import Failure, Outcome
-from grader.judge.runs.evidence import Evidence
+from grader.judge.runs.recording import Recording
+from grader.judge.workers.pending import Pending
 
 Skipped = Literal["lost", "machine", "left-out", "unasked", "untrained"]
 """Why a case does not run.
@@ -36,8 +37,8 @@ class CaseOutcome:
     reason: str = ""
     skipped: Skipped | None = "lost"
     """Why it did not run; None where it did."""
-    evidence: Evidence = field(default_factory=Evidence, repr=False)
-    """What it rests on."""
+    run: Run | None = field(default=None, repr=False)
+    """The run that it is read off; None where a case goes through a check without one."""
     needs: LevelSet | None = None
     """The smallest set of the levels of its variant at which it fails; None where nobody has looked."""
     _until: int = 0
@@ -48,7 +49,13 @@ class CaseOutcome:
     @property
     def check(self) -> Check | None:
         """What was asked and replied, where somebody has looked closer."""
-        return self.evidence.check
+        return self.run.check if self.run is not None else None
+
+    @property
+    def evidence(self) -> Run:
+        """The run that it rests on."""
+        assert self.run is not None
+        return self.run
 
     @property
     def id(self) -> str:
@@ -87,20 +94,22 @@ class CaseOutcome:
         """Note a failure, if there is one."""
         if failure is not None:
             self.failure, self.outcome, self.skipped = failure, failure.outcome, None
-            check = self.evidence.check
+            check = self.check
             self._until = sum(exchange.settled for exchange in check.exchanges) if check is not None else 0
 
     @property
     def printed(self) -> str:
         """What the answer printed during the case: up to its failure, not in what was asked ahead behind that."""
-        asked = self.evidence.asked()
+        asked = self.evidence.asked() if self.run is not None else []
         until = self._until if self.outcome == "failed" and self._until else len(asked)
         return "" if self.is_read_off else "".join(operation.printed for operation in asked[:until])
 
     @property
     def seconds(self) -> float:
         """How long the answer took."""
-        return 0.0 if self.is_read_off else sum(operation.took for operation in self.evidence.asked())
+        if self.is_read_off or self.run is None:
+            return 0.0
+        return sum(operation.took for operation in self.run.asked())
 
 
 def failed_after(outcome: CaseOutcome) -> list[Exchange]:
@@ -114,13 +123,46 @@ def failed_after(outcome: CaseOutcome) -> list[Exchange]:
 
 @dataclass(eq=False)
 class Run:
-    """One run of a case, and the outcomes that are read off it."""
+    """One run of a case as far as it has come, and the outcomes that are read off it."""
 
     outcome: CaseOutcome
     contract: CaseOutcome | None = None
     values: CaseOutcome | None = None
     number: int = 0
+    recording: Recording | None = field(default=None, repr=False)
+    """What it asks and expects, where that was made before there was an answer."""
+    operations: list[Pending] = field(default_factory=list, repr=False)
+    """What was asked of the answer, as far as there is no check that knows."""
+    check: Check | None = field(default=None, repr=False)
+    """What was asked and replied, judged in the long way."""
+    is_drawn_again: bool = False
+    """Whether the check is that of other inputs than those which all answers of the seed get."""
+    rejudge: Callable[[], Check] | None = field(default=None, repr=False)
+    """Makes the check from the replies, where the run was accepted at a glance."""
     _hidden: list[CaseOutcome] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Be what its outcomes rest on."""
+        for outcome in self._all:
+            outcome.run = self
+
+    @property
+    def is_accepted_at_a_glance(self) -> bool:
+        """Whether every reply was what a passing answer's is, so that nobody had to look closer."""
+        return self.rejudge is not None
+
+    @property
+    def checked(self) -> Check | None:
+        """The check, made now where nobody has wanted it yet; None for a run that was never asked."""
+        if self.check is None and self.rejudge is not None:
+            self.check = self.rejudge()
+        return self.check
+
+    def asked(self) -> list[Pending]:
+        """Return all that was asked of the answer."""
+        if self.check is None:
+            return self.operations
+        return [exchange.asked for exchange in self.check.exchanges if isinstance(exchange.asked, Pending)]
 
     @property
     def outcomes(self) -> list[CaseOutcome]:
@@ -157,14 +199,10 @@ class Run:
         yield from self.outcomes
 
     def _read(self) -> None:
-        main, check = self.outcome, self.outcome.check
-        if main.outcome == "skipped" and main.skipped != "lost":
+        if self.outcome.outcome == "skipped" and self.outcome.skipped != "lost":
             return
-        for other in (self.contract, self.values):
-            if other is not None:
-                other.evidence = main.evidence
-        if check is not None:  # else it passed at a glance, and the others with it
-            self._look_closer(check)
+        if self.check is not None:  # else it passed at a glance, and the others with it
+            self._look_closer(self.check)
         for outcome in self._all:
             outcome.succeed()
 
@@ -189,12 +227,12 @@ def planned(case: Case, variants: list[Variant]) -> list[Run]:
     for outcome in outcomes.values():
         if outcome in (contract, values):
             continue
-        run = Run(outcome)
-        if outcome.family in DERIVED_FROM and contract is not None:
-            outcome.variant = as_traced(outcome.variant)
-            run.contract, contract.is_read_off = contract, True
-        if outcome.family == "grad" and values is not None:
-            run.values, values.is_read_off = values, True
-        runs.append(run)
+        its_contract = contract if outcome.family in DERIVED_FROM else None
+        its_values = values if outcome.family == "grad" else None
+        if its_contract is not None:
+            outcome.variant, its_contract.is_read_off = as_traced(outcome.variant), True
+        if its_values is not None:
+            its_values.is_read_off = True
+        runs.append(Run(outcome, its_contract, its_values))
     runs += [Run(outcome) for outcome in (contract, values) if outcome is not None and not outcome.is_read_off]
     return runs

@@ -12,7 +12,6 @@ from grader.judge.cases.variant import KnownResults
 from grader.judge.contract import Grading
 from grader.judge.failure import Failure
 from grader.judge.runs.batches import Ready, fails, few, parted, together
-from grader.judge.runs.evidence import Evidence
 from grader.judge.runs.lives import again, assembled, live, play
 from grader.judge.runs.outcome import CaseOutcome, Run, Skipped
 from grader.judge.runs.plan import Plan
@@ -130,20 +129,20 @@ class Runner:
             one_by_one = len(messages) == 1 or worker.is_in_doubt
             asked = map(worker.send, messages) if one_by_one else iter(worker.send_together(plan.several(group)))
             for run, recording in group:
-                run.outcome.evidence = Evidence(recording, [next(asked) for _message in recording.messages])
+                run.recording, run.operations = recording, [next(asked) for _message in recording.messages]
             workers.add(worker)
         for worker in workers:
             worker.flush()
 
     def _judge(self, run: Run, recording: Recording) -> None:
-        evidence, worker = run.outcome.evidence, self._worker(run)
-        if _passes(evidence, recording, worker):
-            evidence.rejudge = lambda: self._rejudged(run, recording, worker)
+        worker = self._worker(run)
+        if _passes(run, recording, worker):
+            run.rejudge = lambda: self._rejudged(run, recording, worker)
             self._close(run)
         elif recording.is_straight:
-            evidence.check = assembled(run, self._grading, worker, recording)
+            run.check = assembled(run, self._grading, worker, recording)
             self._finish(run)
-        elif self._begin(run, _Replies(worker, recording, evidence.operations), recording):
+        elif self._begin(run, _Replies(worker, recording, run.operations), recording):
             self._finish(run)
         else:
             self._close(run)
@@ -202,7 +201,7 @@ class Runner:
         """Run the function of the case. Returns whether something is left to be judged."""
         grading, outcome = self._grading, run.outcome
         for _attempt in range(MOST_RESTARTS):
-            check = outcome.evidence.check = live(outcome, grading, backend, number=run.number, known=known)
+            check = run.check = live(outcome, grading, backend, number=run.number, known=known)
             try:
                 play(outcome, grading, check)
             except Failure as failure:
@@ -249,7 +248,7 @@ class Runner:
                 check = again(outcome, self._grading, worker, judges=True, number=run.number, draw=draw)
             except (Failure, MustResubmit):
                 return False
-        outcome.evidence.check, outcome.evidence.is_drawn_again = check, True
+        run.check, run.is_drawn_again = check, True
         return True
 
     def _close(self, run: Run) -> None:
@@ -285,12 +284,12 @@ def _any_fails(runs: Iterable[Run]) -> bool:
     return any(outcome.failure is not None or outcome.skipped in FAILS_WITHOUT_RUNNING for outcome in outcomes)
 
 
-def _passes(evidence: Evidence, recording: Recording, worker: Worker) -> bool:
+def _passes(run: Run, recording: Recording, worker: Worker) -> bool:
     """Whether all replies are those of a passing answer, at a glance."""
     return (
         recording.is_straight
-        and all(map(worker.answered, evidence.operations))
-        and recording.met((operation.reply, operation.payload) for operation in evidence.operations)
+        and all(map(worker.answered, run.operations))
+        and recording.met((operation.reply, operation.payload) for operation in run.operations)
     )
 
 
