@@ -6,8 +6,8 @@ Several operations in one frame are answered together: their results lie in the 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property, partial
+from collections.abc import Callable
+from functools import cache, lru_cache, partial
 from typing import Any, Final
 
 import torch
@@ -18,6 +18,9 @@ SEVERAL: Final = "several"
 """The name of the operation, and the kind of its reply."""
 PRELOAD: Final = "preload"
 """The operation that hands over several ones which will be asked for later, and the kind of its reply."""
+
+MOST_KEPT: Final = 50
+"""So many frames are kept as they are packed: those that many answers are asked."""
 
 Tensors = dict[str, torch.Tensor]
 Payload = Callable[[], Tensors]
@@ -39,44 +42,43 @@ class Message:
         return framed(self.header[:-1] + f', "nonce": "{nonce}"}}'.encode(), save(self.tensors))
 
 
-class Several:
-    """Operations that are sent in one frame, to be done in this order."""
+Several = tuple[Message, ...]
+"""Operations that are sent in one frame, to be done in this order."""
 
-    def __init__(self, messages: Sequence[Message]) -> None:
-        """Nothing is packed before a frame is wanted that has it all."""
-        self.messages = list(messages)
 
-    @cached_property
-    def _packed(self) -> tuple[bytes, bytes]:
-        """The items, and the payload: their heaps put together, those of a dtype end to end."""
-        heaps: dict[str, list[torch.Tensor]] = {}
-        lengths: dict[str, int] = {}
-        items: list[bytes] = []
-        for message in self.messages:
-            places = {name: [lengths.get(name, 0), heap.numel()] for name, heap in message.tensors.items()}
-            for name, heap in message.tensors.items():
-                heaps.setdefault(name, []).append(heap)
-                lengths[name] = lengths.get(name, 0) + heap.numel()
-            items.append(message.header[:-1] + f', "heaps": {json.dumps(places)}}}'.encode())
-        return b", ".join(items), save({name: torch.cat(parts) for name, parts in heaps.items()})
+@lru_cache(MOST_KEPT)
+def _packed(several: Several) -> tuple[bytes, bytes]:
+    """Return the items, and the payload: their heaps put together, those of a dtype end to end."""
+    heaps: dict[str, list[torch.Tensor]] = {}
+    lengths: dict[str, int] = {}
+    items: list[bytes] = []
+    for message in several:
+        places = {name: [lengths.get(name, 0), heap.numel()] for name, heap in message.tensors.items()}
+        for name, heap in message.tensors.items():
+            heaps.setdefault(name, []).append(heap)
+            lengths[name] = lengths.get(name, 0) + heap.numel()
+        items.append(message.header[:-1] + f', "heaps": {json.dumps(places)}}}'.encode())
+    return b", ".join(items), save({name: torch.cat(parts) for name, parts in heaps.items()})
 
-    def frame(self, nonce: str) -> bytes:
-        """Return the frame with a nonce; that of an operation is followed by a dot and its number."""
-        return self._frame(f'"op": "{SEVERAL}", "nonce": "{nonce}"')
 
-    def frame_to_preload(self, nonce: str, first: int) -> bytes:
-        """Return the frame that only hands them over, to be asked for by numbers that begin with this one."""
-        return self._frame(f'"op": "{PRELOAD}", "nonce": "{nonce}", "first": {first}')
+def frame_of(several: Several, nonce: str) -> bytes:
+    """Return the frame with a nonce; that of an operation is followed by a dot and its number."""
+    return _frame(several, f'"op": "{SEVERAL}", "nonce": "{nonce}"')
 
-    def _frame(self, fields: str) -> bytes:
-        items, payload = self._packed
-        return framed(f'{{{fields}, "items": ['.encode() + items + b"]}", payload)
 
-    def frame_of_preloaded(self, nonce: str, numbers: Mapping[Message, int]) -> bytes | None:
-        """Return the frame that asks for what was handed over; None unless all of them were."""
-        if not all(message in numbers for message in self.messages):
-            return None
-        return frame({"op": SEVERAL, "nonce": nonce, "preloaded": [numbers[message] for message in self.messages]})
+def frame_to_preload(several: Several, nonce: str, first: int) -> bytes:
+    """Return the frame that only hands them over, to be asked for by numbers that begin with this one."""
+    return _frame(several, f'"op": "{PRELOAD}", "nonce": "{nonce}", "first": {first}')
+
+
+def _frame(several: Several, fields: str) -> bytes:
+    items, payload = _packed(several)
+    return framed(f'{{{fields}, "items": ['.encode() + items + b"]}", payload)
+
+
+def frame_of_preloaded(numbers: list[int], nonce: str) -> bytes:
+    """Return the frame that asks for what was handed over under these numbers."""
+    return frame({"op": SEVERAL, "nonce": nonce, "preloaded": numbers})
 
 
 def same_operation(one: tuple[dict[str, Any], Tensors], other: tuple[dict[str, Any], Tensors]) -> bool:

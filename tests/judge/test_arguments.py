@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from grader.judge.exchange.arguments import cast, described, got, handed_back, lives_on_a_device, mine, size, want
+from grader.judge.exchange.arguments import cast, described, got, handed_back, lives_on_a_device, size, want
 from grader.judge.exchange.results import Exchange, Result
 from grader.transport.callables import Step
-from grader.transport.wire import DeviceName, Returned
+from grader.transport.wire import DeviceName
 
 X = torch.arange(6.0).reshape(2, 3)
 MASK = torch.tensor([True, False])
@@ -28,10 +28,8 @@ def test_each_side_gets_its_own() -> None:
     tree = {"state": (result()[0], [3]), "x": X}
     assert torch.equal(got(tree)["state"][0], X + 1)
     assert torch.equal(want(tree)["state"][0], X + 2)
-    stands = mine(tree)["state"][0]
-    assert isinstance(stands, Returned)
-    assert (stands.key, stands.path) == (7, (0,))
-    for side in (got, mine, want):
+    assert tree["state"][0].packed() == {"returned": 7, "path": [0]}
+    for side in (got, want):
         assert side(tree)["state"][1] == [3]
         assert side(tree)["x"] is X
         assert type(side(tree)["state"]) is tuple
@@ -40,7 +38,7 @@ def test_each_side_gets_its_own() -> None:
 def test_a_device_is_the_variants_for_the_answer_and_the_cpu_for_the_reference() -> None:
     """A device as an argument has two sides as well."""
     device = DeviceName("sim:0")
-    assert (got(device), mine(device), want([device])) == (device, device, [DeviceName("cpu")])
+    assert (got(device), want([device])) == (device, [DeviceName("cpu")])
 
 
 def test_what_was_handed_back_has_no_part_in_a_gradient() -> None:

@@ -146,7 +146,6 @@ def course() -> Course:
         pass
     for recording in plan.runs:
         recording.messages = [exchange.sent for exchange in recording.exchanges]
-    plan.several = lambda runs: [message for _run, recording in runs for message in recording.messages]
     return Course(reference, cases, plan)
 
 

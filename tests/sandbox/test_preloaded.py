@@ -12,7 +12,7 @@ import torch
 from grader.judge.workers import keeper_client
 from grader.judge.workers.keeper_client import DEVICE_WORKER, KeeperClient
 from grader.sandbox import preloaded
-from grader.transport.operations import Message, Several
+from grader.transport.operations import Message, Several, frame_of_preloaded
 from grader.transport.wire import Packer, parse_frame
 from tests.keepers import Keeper, NotedSandbox
 
@@ -40,9 +40,10 @@ def taken(line: KeeperClient) -> NotedSandbox:
 
 
 def asked(several: Several, numbers: dict[Message, int]) -> Any:
-    """Return the numbers that a frame asks for; None where it cannot."""
-    frame = several.frame_of_preloaded("nonce", numbers)
-    return None if frame is None else parse_frame(frame)[0]["preloaded"]
+    """Return the numbers that a frame asks for; None where not all of them were handed over."""
+    if not all(message in numbers for message in several):
+        return None
+    return parse_frame(frame_of_preloaded([numbers[message] for message in several], "nonce"))[0]["preloaded"]
 
 
 def test_what_a_sandbox_has_depends_on_when_it_was_asked_for(ends: tuple[socket.socket, socket.socket]) -> None:
@@ -50,20 +51,20 @@ def test_what_a_sandbox_has_depends_on_when_it_was_asked_for(ends: tuple[socket.
     line, _keeper = KeeperClient(ends[0]), Keeper(ends[1])
     one, two, three = (operation(value) for value in (1.0, 2.0, 3.0))
     assert taken(line).preloaded == {}
-    line.preload_all([Several([one]), Several([two])])
+    line.preload_all([(one,), (two,)])
     line.ask(DEVICE_WORKER, cpu_seconds=1)
-    line.preload_all([Several([three])])
+    line.preload_all([(three,)])
     first, second = taken(line), taken(line)
-    assert asked(Several([two, one]), first.preloaded) == [1, 0]
-    assert asked(Several([three]), first.preloaded) is None
-    assert asked(Several([one, three]), second.preloaded) is None
-    assert asked(Several([three]), second.preloaded) == [2]
+    assert asked((two, one), first.preloaded) == [1, 0]
+    assert asked((three,), first.preloaded) is None
+    assert asked((one, three), second.preloaded) is None
+    assert asked((three,), second.preloaded) == [2]
 
 
 def test_a_sandbox_that_was_not_forked_has_nothing(ends: tuple[socket.socket, socket.socket]) -> None:
     """Where each sandbox is a fresh interpreter, all is sent as if nothing had been handed over."""
     line, _keeper = KeeperClient(ends[0]), Keeper(ends[1], forks=False)
-    line.preload_all([Several([operation(1.0)])])
+    line.preload_all([(operation(1.0),)])
     assert taken(line).preloaded == {}
 
 
@@ -74,7 +75,7 @@ def test_what_is_handed_over_is_unpacked(
     monkeypatch.setattr(preloaded, "INHERITED", {})
     line, keeper = KeeperClient(ends[0]), Keeper(ends[1])
     operations = [operation(float(value)) for value in range(5)]
-    line.preload_all([Several(operations[:2]), Several(operations[2:])])
+    line.preload_all([tuple(operations[:2]), tuple(operations[2:])])
     numbers = taken(line).preloaded
     for frame in keeper.frames:
         preloaded.take_in(frame)

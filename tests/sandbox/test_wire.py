@@ -12,7 +12,6 @@ from grader.transport.wire import (
     DeviceName,
     Foreign,
     Packer,
-    Returned,
     Unpacker,
     WireError,
     dtype_name,
@@ -154,9 +153,17 @@ def test_foreign_values() -> None:
     assert len(value.what) <= 300
 
 
+class Kept:
+    """Stands for a result that is kept over there."""
+
+    def packed(self) -> dict[str, object]:
+        """Return its node."""
+        return {"returned": 7, "path": [1, "k"]}
+
+
 def test_what_an_answer_returned() -> None:
     """Its own result is handed back to an answer by name; on the judge's side there is nothing of that name."""
-    node = Packer().pack((Returned(7, (1, "k")), 2))
+    node = Packer().pack((Kept(), 2))
     assert Unpacker({}, lambda key, path: (key, path)).unpack(node) == ((7, [1, "k"]), 2)
     with pytest.raises(WireError):
         Unpacker({}).unpack(node)

@@ -18,7 +18,7 @@ from grader.judge.cases.rng import Numbers
 from grader.judge.cases.variant import KnownResults, Variant, Wanted
 from grader.judge.contract import Grading, Reference
 from grader.judge.exchange import compare as comparison
-from grader.judge.exchange.arguments import cast, got, mine, size
+from grader.judge.exchange.arguments import cast, got, size
 from grader.judge.exchange.observed import contract_failure, forbidden_call, remarks_of
 from grader.judge.exchange.results import Agreement, Exchange, Result
 from grader.judge.exchange.seen import tensor_nodes
@@ -200,7 +200,7 @@ class Check:
     ) -> Result:
         """Ask the answer for one operation; what the reference does is compared later. Inside ``raises`` at once."""
         header = header | {"seed": header["seed"] + self._rolls}
-        answers = {key: cast(mine(tree), self.variant.dtype) for key, tree in trees.items()}
+        answers = {key: cast(tree, self.variant.dtype) for key, tree in trees.items()}
         packer = Packer()
         trees_packed = {key: packer.pack(tree) for key, tree in answers.items()}
         packed = header | trees_packed | {"through": None, "key": self._next_number()}

@@ -19,11 +19,6 @@ def got(value: Any) -> Any:
     return _side(value, "got")
 
 
-def mine(value: Any) -> Any:
-    """Return what is sent to the answer: where it is handed its own result back, what stands for it."""
-    return _side(value, "mine")
-
-
 def want(value: Any) -> Any:
     """Return the reference's side of an argument; where the answer gets a device, the reference gets the CPU."""
     return _side(value, "want")

@@ -17,7 +17,7 @@ from grader.judge.failure import Failure
 from grader.judge.tolerance import Moves
 from grader.language import _
 from grader.probes.meter import Cost
-from grader.transport.wire import Returned, Tree
+from grader.transport.wire import Tree
 
 if TYPE_CHECKING:
     from grader.judge.workers.pending import Asked
@@ -65,10 +65,9 @@ class Result:
         """Whether the answer's reply is in."""
         return self.exchange.settled
 
-    @property
-    def mine(self) -> Any:
-        """What stands for the answer's value when it is handed back."""
-        return Returned(self.exchange.key, self.path)
+    def packed(self) -> dict[str, Any]:
+        """Return the node for the answer's value when it is handed back: it gets the very thing, memory and all."""
+        return {"returned": self.exchange.key, "path": list(self.path)}
 
     @property
     def got(self) -> Tree:

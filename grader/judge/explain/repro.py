@@ -12,16 +12,16 @@ from typing import Any, Final
 import torch
 
 from grader.judge.cases.check import Check
-from grader.judge.exchange.arguments import cast, mine
+from grader.judge.exchange.arguments import cast
 from grader.judge.exchange.compare import tolerance_of, tolerances
-from grader.judge.exchange.results import Exchange
+from grader.judge.exchange.results import Exchange, Result
 from grader.judge.runs.outcome import CaseOutcome, failed_after
 from grader.judge.tolerance import GRADIENT_SLACK, MEASURED, TABLE, Moves
 from grader.judge.verdict.expected import MALFORMED
 from grader.language import _
 from grader.sandbox import drivers
 from grader.transport.callables import Step
-from grader.transport.wire import Returned, dtype_name
+from grader.transport.wire import dtype_name
 
 WRITTEN_OUT: Final = 48
 """Tensors up to this size are written as numbers, larger ones packed."""
@@ -177,14 +177,14 @@ def _module_lines(check: Check, build: Exchange, name: str, *, again: bool) -> l
 
 def _call_lines(check: Check, exchange: Exchange, module: str, results: dict[int, str], *, is_last: bool) -> list[str]:
     header, names = exchange.header, exchange.header["names"]
-    args = cast(mine(exchange.trees["args"]), check.variant.dtype)
-    kwargs = cast(mine(exchange.trees["kwargs"]), check.variant.dtype)
+    args = cast(exchange.trees["args"], check.variant.dtype)
+    kwargs = cast(exchange.trees["kwargs"], check.variant.dtype)
     lines: list[str] = []
     written: dict[int, str] = {}
 
     def write(value: Any, name: str) -> str:
-        if isinstance(value, Returned):
-            return f"returned({results[value.key]}{''.join(f'[{part!r}]' for part in value.path)})"
+        if isinstance(value, Result):
+            return f"returned({results[value.exchange.key]}{''.join(f'[{part!r}]' for part in value.path)})"
         if isinstance(value, torch.Tensor):
             if id(value) not in written:
                 written[id(value)] = name

@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 
 from grader.judge.runs.outcome import Run
 from grader.judge.runs.recording import Recording
+from grader.transport.operations import Several
 
 OPERATIONS_TOGETHER: Final = 30
 """So many operations travel together: a message costs both sides more than what is in it."""
@@ -69,3 +70,8 @@ def together(runs: list[Ready], where: Callable[[Run], _Where]) -> Iterator[tupl
         if sum(len(ready.messages) for _run, ready in group) >= OPERATIONS_TOGETHER:
             yield place, waiting.pop(place)
     yield from waiting.items()
+
+
+def asked_by(runs: list[Ready]) -> Several:
+    """Return all that these runs ask for, to be sent together."""
+    return tuple(message for _run, recording in runs for message in recording.messages)

@@ -99,7 +99,7 @@ def _of(value: Any) -> Iterator[Seen]:
     elif isinstance(value, DeviceName):
         yield FORM, ("device",)
     elif isinstance(value, Result):
-        yield FORM, ("returned", *value.mine.path)
+        yield FORM, ("returned", *value.path)
     elif isinstance(value, (tuple, list)):
         yield FORM, (type(value), len(value))
         for index, item in enumerate(value):

@@ -8,13 +8,12 @@ that looks at results while it runs is run again when they are in; for any other
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from grader.judge.cases.case import Case, variants_of
 from grader.judge.cases.levels import drawn
 from grader.judge.contract import Grading
 from grader.judge.exchange.results import Exchange
-from grader.judge.runs.batches import Ready, parted, together
+from grader.judge.runs.batches import asked_by, parted, together
 from grader.judge.runs.coverage import DETAILS, MAGNITUDE, chosen
 from grader.judge.runs.outcome import Run, planned
 from grader.judge.runs.recorder import record
@@ -22,8 +21,6 @@ from grader.judge.runs.recording import Recording
 from grader.judge.workers.answer import worker_of_family
 from grader.judge.workers.backend import loaded
 from grader.transport.operations import Several
-
-MOST_KEPT: Final = 50
 
 
 class Plan:
@@ -34,7 +31,6 @@ class Plan:
         self.runs: list[Recording] = []
         self.ahead: dict[str, list[Several]] = {}
         """What a grading asks for first, by worker."""
-        self._several: dict[tuple[int, ...], Several] = {}
 
     def steps(self, grading: Grading, cases: list[Case]) -> Iterator[None]:
         """Prepare run after run; the caller may stop in between."""
@@ -45,18 +41,8 @@ class Plan:
             yield
         self._choose(runs)
         for worker, group in together(parted(runs, self.runs)[0], lambda run: worker_of_family(run.outcome.family)):
-            self.ahead.setdefault(worker, []).append(self.several(group))
+            self.ahead.setdefault(worker, []).append(asked_by(group))
             yield
-
-    def several(self, runs: list[Ready]) -> Several:
-        """Return all that these runs ask for in one message; those that answers have in common are kept."""
-        key = tuple(run.number for run, _ready in runs)
-        if key in self._several:
-            return self._several[key]
-        several = Several([message for _run, ready in runs for message in ready.messages])
-        if len(self._several) < MOST_KEPT:
-            self._several[key] = several
-        return several
 
     def _choose(self, runs: list[Run]) -> None:
         """Among the derived runs of a variant, let some come first: the others repeat what they show."""

@@ -11,7 +11,7 @@ from grader.judge.cases.check import Check
 from grader.judge.cases.variant import KnownResults
 from grader.judge.contract import Grading
 from grader.judge.failure import Failure
-from grader.judge.runs.batches import Ready, fails, few, parted, together
+from grader.judge.runs.batches import Ready, asked_by, fails, few, parted, together
 from grader.judge.runs.lives import again, assembled, live, play
 from grader.judge.runs.outcome import CaseOutcome, Run, Skipped
 from grader.judge.runs.plan import Plan
@@ -72,17 +72,17 @@ class Runner:
         ahead, left = parted(runs, plan.runs)
         certain = False
         if patiently:
-            self._ask_and_judge([pair for pair in ahead if pair[0].is_main], plan)
+            self._ask_and_judge([pair for pair in ahead if pair[0].is_main])
             certain = _any_fails(mains.values())
             ahead = [pair for pair in ahead if not pair[0].is_main]
             if certain:
                 ahead, left = few(ahead, left, mains)
-        self._ask_and_judge(ahead, plan)
+        self._ask_and_judge(ahead)
         if _any_fails(runs):
             left = self._left_in_doubt(ahead, left, mains, certain=certain)
         elif left:
             self._on_confirming()
-        self._ask_and_judge(left, plan)
+        self._ask_and_judge(left)
         self._finish_all()
 
     def _train(self, trainings: list[Run], others: list[Run]) -> None:
@@ -112,9 +112,9 @@ class Runner:
 
     # --- prepared
 
-    def _ask_and_judge(self, runs: list[Ready], plan: Plan) -> None:
+    def _ask_and_judge(self, runs: list[Ready]) -> None:
         if self._grading.answer.load_failure is None:
-            self._ask(runs, plan)
+            self._ask(runs)
             for run, recording in runs:
                 if not self._skips(run):
                     self._judge(run, recording)
@@ -122,12 +122,12 @@ class Runner:
             for run, _recording in runs:
                 self._run(run)
 
-    def _ask(self, runs: list[Ready], plan: Plan) -> None:
+    def _ask(self, runs: list[Ready]) -> None:
         workers: set[Worker] = set()
         for worker, group in together(runs, self._worker):
-            messages = [message for _run, recording in group for message in recording.messages]
+            messages = asked_by(group)
             one_by_one = len(messages) == 1 or worker.is_in_doubt
-            asked = map(worker.send, messages) if one_by_one else iter(worker.send_together(plan.several(group)))
+            asked = map(worker.send, messages) if one_by_one else iter(worker.send_together(messages))
             for run, recording in group:
                 run.recording, run.operations = recording, [next(asked) for _message in recording.messages]
             workers.add(worker)

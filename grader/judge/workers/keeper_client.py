@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from grader.judge.workers.sandbox import MEMORY_BUDGET, Sandbox
 from grader.transport import jsonlines
-from grader.transport.operations import Message, Several
+from grader.transport.operations import Message, Several, frame_to_preload
 
 PLAIN_WORKER, DEVICE_WORKER = WORKERS = ("plain", "second")
 """Two sandboxes work at the same time. The simulated device cannot be unregistered: only the second one has it."""
@@ -78,8 +78,8 @@ class KeeperClient:
         frames: list[bytes] = []
         self._inherited = {}
         for several in operations:
-            frames.append(several.frame_to_preload("", self._numbers))
-            for message in several.messages:
+            frames.append(frame_to_preload(several, "", self._numbers))
+            for message in several:
                 self._inherited[message] = self._numbers
                 self._numbers += 1
         jsonlines.send(self._control, {"op": "preload", "sizes": list(map(len, frames))})

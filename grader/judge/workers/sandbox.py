@@ -23,7 +23,8 @@ from grader.judge.failure import Ending, GradingTimeout, SandboxEnded
 from grader.judge.workers.pending import MustResubmit, Pending, Reply, Told, how_it_ended, refused
 from grader.language import _
 from grader.sandbox import limits
-from grader.transport.operations import SEVERAL, Message, Payload, Several, read_once
+from grader.transport import operations as sent
+from grader.transport.operations import SEVERAL, Message, Payload, Several
 from grader.transport.output import Output
 from grader.transport.wire import WireError, frame_length, parse_frame, strings
 
@@ -85,10 +86,10 @@ class Sandbox:
     def preload(self, several: Several) -> None:
         """Hand over operations that will be asked for later, before there is a file: unpacking them takes time."""
         first = 1 + max(self._preloaded.values(), default=-1)
-        self._preloaded |= {message: number for number, message in enumerate(several.messages, first)}
+        self._preloaded |= {message: number for number, message in enumerate(several, first)}
         nonce = secrets.token_hex(8)
         self._enqueue(nonce, START_SECONDS)
-        self._outbox += several.frame_to_preload(nonce, first)
+        self._outbox += sent.frame_to_preload(several, nonce, first)
 
     def attend(self) -> bool:
         """Attend to it for a moment. Returns whether it has not answered everything yet."""
@@ -127,14 +128,14 @@ class Sandbox:
         Where the sandbox ends meanwhile, nobody knows which of them ended it: all of them are lost then.
         """
         nonce = secrets.token_hex(8)
-        operations = [self._enqueue(f"{nonce}.{number}", seconds) for number in range(len(several.messages))]
+        operations = [self._enqueue(f"{nonce}.{number}", seconds) for number in range(len(several))]
         for operation in operations:
             operation.together = nonce
-        asked = several.frame_of_preloaded(nonce, self._preloaded)
-        if asked is not None:  # each of them once: what is unpacked may be changed by the answer
-            for message in several.messages:
-                del self._preloaded[message]
-        self._outbox += asked or several.frame(nonce)
+        if all(message in self._preloaded for message in several):
+            # each of them once: what is unpacked may be changed by the answer
+            self._outbox += sent.frame_of_preloaded([self._preloaded.pop(message) for message in several], nonce)
+        else:
+            self._outbox += sent.frame_of(several, nonce)
         if len(self._outbox) > WRITE_BYTES:
             self.flush()
         return operations
@@ -303,7 +304,7 @@ class Sandbox:
                 raise WireError("there are bytes after the reply")
             operation = self._queue[0]
             if header.get("kind") == SEVERAL:
-                self._take_together(header, read_once(payload))
+                self._take_together(header, sent.read_once(payload))
                 continue
             if header.get("nonce") != operation.nonce or type(header.get("kind")) is not str:
                 raise WireError("the reply is stale or forged")
@@ -317,7 +318,7 @@ class Sandbox:
                 self._read_stream(self._output_fd, self._output)
                 operation.printed = self._output.up_to(operation.nonce, self._more_output)
             now = time.monotonic()
-            operation.reply, operation.payload, operation.took = header, read_once(payload), now - self._head_since
+            operation.reply, operation.payload, operation.took = header, sent.read_once(payload), now - self._head_since
             self._queue.popleft()
             self._head_since = now
 
