@@ -6,6 +6,7 @@ import contextlib
 import gc
 import os
 import re
+import select
 import signal
 import socket
 import time
@@ -23,7 +24,6 @@ from grader.judge.explain import report as reports
 from grader.judge.explain.drawing import drawings
 from grader.judge.explain.explanation import explained, told
 from grader.judge.failure import NOTHING_WRITTEN, text_of
-from grader.judge.progress import Progress, Stale, has_said_something, next_request, tell
 from grader.judge.runs.isolation import isolate
 from grader.judge.runs.outcome import CaseOutcome, Run
 from grader.judge.runs.runner import Runner
@@ -31,15 +31,21 @@ from grader.judge.workbench import Workbench, wanted
 from grader.judge.workers.keeper_client import DEVICE_WORKER, KeeperClient
 from grader.language import _, current, use
 from grader.sandbox import landlock, limits
+from grader.transport import jsonlines
 from grader.transport.operations import Message
 from grader.transport.request import DRAWING, SCHEMA, is_real
 from grader.transport.sentences import in_words
 
 SECOND_NET_SECONDS: Final = 15
+PROGRESS_SECONDS: Final = 0.05
 IDLE_SECONDS: Final = 0.3
 """So long has nobody asked for anything when there is time to clear up."""
 MOST_GRADINGS: Final = 500
 """Then another judge takes over: nothing that a process gathers in its life may grow without end."""
+
+
+class Stale(Exception):
+    """The client has something newer to say."""
 
 
 class Judge:
@@ -72,7 +78,7 @@ class Judge:
 
     def _do(self, request: dict[str, Any]) -> None:
         """Do one thing and send the answer; a fault of our own becomes a sentence, never silence."""
-        progress = Progress(self._client, may_be_stale=bool(request.get("keep")))
+        progress = _Progress(self._client, may_be_stale=bool(request.get("keep")))
         use(request.get("lang", "en"))
         try:
             if request["op"] == "probe":
@@ -102,7 +108,7 @@ class Judge:
 
     # --- grading
 
-    def _grade(self, request: dict[str, Any], progress: Progress) -> None:
+    def _grade(self, request: dict[str, Any], progress: _Progress) -> None:
         if self._served >= MOST_GRADINGS or (self._workbench is not None and self._workbench.is_outdated()):
             tell(self._client, {"event": "another"})
             return
@@ -156,6 +162,82 @@ class Judge:
             "versions": reports.versions(),
             "seconds": round(time.monotonic() - started, 3),
         }
+
+
+# --- what the client hears
+
+
+class _Progress:
+    """Collects the outcomes of one grading and tells of them, not too often; and notes where its seconds go."""
+
+    def __init__(self, client: socket.socket, *, may_be_stale: bool) -> None:
+        """``may_be_stale``: whether a newer request ends the grading; then its methods raise Stale."""
+        self._client, self._may_be_stale = client, may_be_stale
+        self._started = self._lap = self._told = time.monotonic()
+        self._failed = 0
+        self.spent: dict[str, float] = {}
+        self.outcomes: list[CaseOutcome] = []
+
+    def begins(self, total: int) -> None:
+        """So many cases are to be decided."""
+        self._told = time.monotonic()
+        tell(self._client, {"event": "plan", "total": total})
+
+    def confirms(self) -> None:
+        """All that shows something new has passed; the rest of the cases begins."""
+        tell(self._client, {"event": "confirming"})
+
+    def notes(self, case: CaseOutcome) -> None:
+        """A case is decided."""
+        self.outcomes.append(case)
+        self._failed += case.outcome not in ("passed", "skipped")
+        if self._is_time():
+            done = {"done": len(self.outcomes), "failed": self._failed, "title": case.title}
+            tell(self._client, {"event": "progress", **done})
+
+    def hears(self, step: int, steps: int, loss: float) -> None:
+        """A training has come so far."""
+        if step == steps or self._is_time():
+            tell(self._client, {"event": "training", "step": step, "steps": steps, "loss": loss})
+
+    def lap(self, name: str) -> None:
+        """Note what was done since the last time."""
+        now = time.monotonic()
+        self.spent[name] = round(now - self._lap, 4)
+        self._lap = now
+
+    @property
+    def seconds(self) -> float:
+        """How long the grading has taken up to now."""
+        return round(time.monotonic() - self._started, 3)
+
+    def _is_time(self) -> bool:
+        now = time.monotonic()
+        if now <= self._told + PROGRESS_SECONDS:
+            return False
+        self._told = now
+        if self._may_be_stale and has_said_something(self._client):
+            raise Stale
+        return True
+
+
+def tell(client: socket.socket, event: dict[str, Any]) -> None:
+    """Send the client an event; who has gone hears nothing."""
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        jsonlines.send(client, event)
+
+
+def has_said_something(client: socket.socket, seconds: float | None = 0) -> bool:
+    """Whether something came of the client, perhaps after so many seconds; None waits for it."""
+    return bool(select.select([client], [], [], seconds)[0])
+
+
+def next_request(client: socket.socket) -> dict[str, Any] | None:
+    """Return what came, None where the client has gone."""
+    try:
+        return jsonlines.receive(client)[0]
+    except (EOFError, OSError):
+        return None
 
 
 @contextlib.contextmanager

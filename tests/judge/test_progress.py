@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.judge import progress as module
-from grader.judge.progress import PROGRESS_SECONDS, Progress, Stale, has_said_something, next_request, tell
+from grader.judge import service as module
+from grader.judge.service import PROGRESS_SECONDS, Stale, _Progress, has_said_something, next_request, tell
 from grader.transport import jsonlines
 from tests.judge.runs import failed, passed, run_of
 
@@ -49,7 +49,7 @@ def heard(client: socket.socket) -> dict:
 def test_the_events_of_a_grading(line, time: Time) -> None:
     """How many cases there are, how many are done and have failed, and when the rest begins."""
     judge, client = line
-    progress = Progress(judge, may_be_stale=False)
+    progress = _Progress(judge, may_be_stale=False)
     progress.begins(3)
     progress.notes(passed(run_of(1, "one")).outcome)
     time.now += 2 * PROGRESS_SECONDS
@@ -64,7 +64,7 @@ def test_the_events_of_a_grading(line, time: Time) -> None:
 def test_not_too_often(line, time: Time) -> None:
     """Between two events of progress some time has gone by; no outcome is lost for that."""
     judge, client = line
-    progress = Progress(judge, may_be_stale=False)
+    progress = _Progress(judge, may_be_stale=False)
     for number in range(10):
         time.now += PROGRESS_SECONDS / 3.5
         progress.notes(passed(run_of(number, f"case {number}")).outcome)
@@ -79,7 +79,7 @@ def test_not_too_often(line, time: Time) -> None:
 def test_the_end_of_a_training_is_always_told(line, time: Time) -> None:
     """Steps in between only when it is time."""
     judge, client = line
-    progress = Progress(judge, may_be_stale=False)
+    progress = _Progress(judge, may_be_stale=False)
     for step in (1, 2, 3):
         progress.hears(step, 3, 0.5)
     assert heard(client) == {"event": "training", "step": 3, "steps": 3, "loss": 0.5}
@@ -89,7 +89,7 @@ def test_the_end_of_a_training_is_always_told(line, time: Time) -> None:
 def test_a_newer_request_ends_a_grading(line, time: Time, may_be_stale: bool) -> None:
     """Where it may, and only when the judge looks up."""
     judge, client = line
-    progress = Progress(judge, may_be_stale=may_be_stale)
+    progress = _Progress(judge, may_be_stale=may_be_stale)
     jsonlines.send(client, {"op": "grade"})
     progress.notes(passed(run_of(1, "one")).outcome)
     time.now += 2 * PROGRESS_SECONDS
@@ -113,7 +113,7 @@ def test_who_has_gone_hears_nothing(line) -> None:
 
 def test_laps(line, time: Time) -> None:
     """Each lap is the time since the last one, and all of them together the whole."""
-    progress = Progress(line[0], may_be_stale=False)
+    progress = _Progress(line[0], may_be_stale=False)
     time.now += 1.5
     progress.lap("preparing")
     time.now += 2.0

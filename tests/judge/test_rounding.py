@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 import torch
 
-from grader.judge.verdict.rounding import COARSE, Rounding
+from grader.judge.verdict import rounding
+from grader.judge.verdict.rounding import COARSE
 
 F64 = torch.float64
 DIGIT = torch.finfo(F64).eps
@@ -20,7 +21,7 @@ def numbers(*shape: int) -> torch.Tensor:
 
 def otherwise(function: Callable[[], torch.Tensor], draw: int = 1) -> torch.Tensor:
     """Return what a function computes with other roundings."""
-    with Rounding(draw, F64):
+    with rounding.otherwise(draw, F64):
         return function()
 
 

@@ -10,7 +10,9 @@ computation*, 1993. Operators that move numbers and do not round them are left a
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from functools import cache
+from itertools import count
 from typing import Any, Final
 
 import torch
@@ -47,29 +49,35 @@ COARSE: Final = 1024
 what has fewer digits than the run is off by so many times its last one."""
 
 
-class Rounding(TorchDispatchMode):
-    """One of the ways to round: which numbers go up, which down. It is the same in each process.
+def otherwise(draw: int, dtype: torch.dtype) -> AbstractContextManager[Any]:
+    """Inside, each floating-point number that an operator computes is off by its last digit.
 
-    Inside, each floating-point number that an operator computes is off by its last digit.
+    ``draw``: which numbers go up, which down, the same in each process; ``dtype``: in which the run computes.
     """
+    return _Operators(draw, dtype)
+
+
+def shake(tensor: torch.Tensor, draw: int, dtype: torch.dtype, at: int) -> None:
+    """Put each of the numbers of a tensor off by its last digit; zeros and infinities are not.
+
+    ``draw`` and ``dtype`` as in :func:`otherwise`; ``at``: how many tensors come before it.
+    """
+    signs, starts = _drawn(draw)
+    start, size = starts[at % _STARTS], tensor.numel()
+    if start + size > len(signs):
+        signs = signs.repeat(-(-(start + size) // len(signs)))
+    own, digit = torch.finfo(tensor.dtype).eps, torch.finfo(dtype).eps
+    digit = own * COARSE if own > digit else digit
+    tensor.mul_(signs[start : start + size].view(tensor.shape).to(tensor.dtype).mul(digit).add_(1.0))
+
+
+class _Operators(TorchDispatchMode):
+    """Shakes what operators compute, one after the other."""
 
     def __init__(self, draw: int, dtype: torch.dtype) -> None:
-        """``dtype``: in which the run computes."""
         super().__init__()
-        self._signs, self._starts = _drawn(draw)
-        self._digit = torch.finfo(dtype).eps
-        self._at = 0
-
-    def shake(self, tensor: torch.Tensor) -> None:
-        """Put each of the numbers of a tensor off by its last digit; zeros and infinities are not."""
-        start, count = self._starts[self._at % _STARTS], tensor.numel()
-        self._at += 1
-        signs = self._signs
-        if start + count > len(signs):
-            signs = signs.repeat(-(-(start + count) // len(signs)))
-        own = torch.finfo(tensor.dtype).eps
-        digit = own * COARSE if own > self._digit else self._digit
-        tensor.mul_(signs[start : start + count].view(tensor.shape).to(tensor.dtype).mul(digit).add_(1.0))
+        self._draw, self._dtype = draw, dtype
+        self._at = count()
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
@@ -83,7 +91,7 @@ class Rounding(TorchDispatchMode):
         if name and not (name in _CONVERT and _keeps_digits(result, args)):
             for tensor in result if isinstance(result, (tuple, list)) else (result,):
                 if isinstance(tensor, torch.Tensor) and tensor.is_floating_point():
-                    self.shake(tensor)
+                    shake(tensor, self._draw, self._dtype, next(self._at))
         return result
 
 

@@ -8,6 +8,7 @@ be seen: the reference computes once more, on inputs that are nudged. ``docs/pro
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import count
 from typing import Any, Final
 
 import torch
@@ -16,7 +17,7 @@ from grader.judge.contract import Reference
 from grader.judge.exchange.arguments import cast, changed, want
 from grader.judge.exchange.results import Exchange
 from grader.judge.tolerance import Moves
-from grader.judge.verdict.rounding import Rounding
+from grader.judge.verdict import rounding
 from grader.transport.wire import Tree
 
 DRAWS: Final = 2
@@ -106,7 +107,7 @@ class _Nudged(Twin):
 
     def do(self, exchange: Exchange, through: list[bool] | None = None) -> tuple[Tree, dict[str, Any]]:
         """Do one operation, with roundings that depend on nothing else."""
-        with Rounding(self._draw, self.dtype):
+        with rounding.otherwise(self._draw, self.dtype):
             return super().do(exchange, through)
 
     def header(self, exchange: Exchange) -> dict[str, Any]:
@@ -121,7 +122,7 @@ class _Nudged(Twin):
 
     def given(self, exchange: Exchange) -> dict[str, Tree]:
         """Return the trees that it gets, off by a last digit: that of the run, or of what it was handed back."""
-        rounding = Rounding(self._draw, self.dtype)
+        before = count()
 
         def written(tensor: torch.Tensor) -> torch.Tensor:
             return tensor.to(self.dtype) if tensor.is_floating_point() else tensor
@@ -131,7 +132,7 @@ class _Nudged(Twin):
                 return tensor
             few = torch.finfo(tensor.dtype).eps > torch.finfo(self.dtype).eps
             result = tensor.to(tensor.dtype if few else self.dtype, copy=True)
-            rounding.shake(result)
+            rounding.shake(result, self._draw, self.dtype, next(before))
             return torch.where(result.isfinite(), result, tensor)
 
         trees = {key: changed(want(changed(tree, written)), nudged) for key, tree in exchange.trees.items()}
