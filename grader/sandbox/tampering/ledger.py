@@ -11,11 +11,8 @@ Finding = list[str | int]
 """A sentence and a line, as they travel."""
 
 MOST: Final = 8
-_changes, _line, _watched = (
-    namespaces.changes,
-    namespaces.line_of,
-    namespaces.watched,
-)  # before an answer could patch them
+# What an answer could patch, taken before it is loaded.
+_changes, _watched = namespaces.changes, namespaces.watched
 
 
 class Ledger:
