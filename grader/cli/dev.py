@@ -96,7 +96,12 @@ def check_command(
 )
 @click.argument("kata", required=False, shell_complete=kata_names)
 @click.option("--all", "every", is_flag=True, help="All katas.")
-@click.option("--kind", type=click.Choice(MUTANTS), multiple=True, help="Mutants of this kind; second paths otherwise, with masks ignored too.")
+@click.option(
+    "--kind",
+    type=click.Choice(MUTANTS),
+    multiple=True,
+    help="Mutants of this kind; second paths otherwise, with masks ignored too.",
+)
 @click.option("--sample", type=click.IntRange(1), help="So many of each kata, drawn; README and docs are left alone.")
 @click.option("--only", default="", metavar="TEXT", help="Those with TEXT in their names.")
 @click.option("--seed", type=click.IntRange(0), default=2017, show_default=True, help="The seed of the inputs.")

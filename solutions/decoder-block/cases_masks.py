@@ -154,5 +154,8 @@ def test_sizes_under_a_mask(check, rng):
     x, memory, mask = rng.normal(9, 3, 4), rng.normal(9, 5, 4), torch.tensor([True, True, True, False, True])
     other = torch.where(mask[:, None], memory, 100.0 * memory)
     block(x, memory, memory_mask=mask.expand(3, 5))
-    in_training = block.train().run(x, memory, None, mask.expand(3, 5))[0], block.run(x, other, None, mask.expand(3, 5))[0]
+    in_training = (
+        block.train().run(x, memory, None, mask.expand(3, 5))[0],
+        block.run(x, other, None, mask.expand(3, 5))[0],
+    )
     check.same(*in_training, "an output depends on hidden memory in training")

@@ -252,9 +252,14 @@ def _row_of(tally: Tally) -> Row:
 def together(new: Iterable[Row], text: str) -> list[Row]:
     """Return the rows of a table that is there already, with these in the place of those of the same katas."""
     found = ((kata, [int(number or 0) for number in numbers], sizes) for kata, *numbers, sizes in ROW.findall(text))
-    there = {kata: Row(kata, *numbers, sizes) for kata, numbers, sizes in found}
+    there = {kata: _row(kata, numbers, sizes) for kata, numbers, sizes in found}
     rows = there | {row.kata: row for row in new}
     return [rows[kata] for kata in catalog.katas() if kata in rows]
+
+
+def _row(kata: str, numbers: list[int], sizes: str) -> Row:
+    rejected, must, ignoring, ignored, excused = numbers
+    return Row(kata, rejected, must, ignoring, ignored, excused, sizes)
 
 
 def table(rows: Iterable[Row], words: Sequence[str] = WORDS) -> str:
@@ -266,7 +271,7 @@ def table(rows: Iterable[Row], words: Sequence[str] = WORDS) -> str:
 
 def _sum_of(rows: Sequence[Row]) -> Row:
     names = ("rejected", "must", "ignoring", "ignored", "excused")
-    return Row("all", *(sum(getattr(row, name) for row in rows) for name in names), "")
+    return _row("all", [sum(getattr(row, name) for row in rows) for name in names], "")
 
 
 def sentence(rows: Iterable[Row], lang: str = "en") -> str:

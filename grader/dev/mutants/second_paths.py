@@ -151,8 +151,10 @@ def answer(kata: Kata, source: str, is_met: str, ignored: str = "{}") -> str:
     entries = survey.entries_of(source, kata.entry)
     text = Template((TEMPLATES / "second_path.py.txt").read_text(encoding="utf-8"))
     head = "" if "import torch\n" in source else "import torch\n"
-    return head + survey.watched(source) + text.substitute(
-        entries=repr(entries), is_met=is_met, ignored=ignored, looks="INNER" in is_met
+    return (
+        head
+        + survey.watched(source)
+        + text.substitute(entries=repr(entries), is_met=is_met, ignored=ignored, looks="INNER" in is_met)
     )
 
 
