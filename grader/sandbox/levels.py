@@ -28,8 +28,6 @@ ROUND_TRIP: Final = "round trip"
 INFERENCE: Final = observe.INFERENCE
 DEVICE: Final = observe.DEVICE_BY_DEFAULT
 DTYPE: Final = "dtype"
-HALF: Final = "bfloat16"
-DEFAULT_DTYPES: Final = {DTYPE: torch.float64, HALF: torch.bfloat16}
 
 # What an answer could patch, taken before it is loaded.
 _Tensor, _clone, _copy, _roll = torch.Tensor, torch.Tensor.clone, torch.Tensor.copy_, torch.Tensor.roll
@@ -97,7 +95,7 @@ def prepare(header: Header, call: Callable[[], Any], module: torch.nn.Module | N
 def _leaves_something(header: Header, args: Any, kwargs: Any, back: set[int]) -> bool:
     """Whether a call may keep a state from call to call, continues an earlier one, or is counted."""
     counted = any(True for _step in steps_in((args, kwargs)))
-    return bool(header.get("stateful") or back or counted)
+    return bool(header.get("stateful") or header["method"] or back or counted)
 
 
 def _other_numbers(
@@ -194,8 +192,8 @@ def defaults(caller: str, device: str) -> Iterator[None]:
     with ExitStack() as stack:
         if caller == DEVICE and device != "cpu":
             stack.enter_context(torch.device(device))
-        elif caller in DEFAULT_DTYPES:
+        elif caller == DTYPE:
             before = torch.get_default_dtype()
-            torch.set_default_dtype(DEFAULT_DTYPES[caller])
+            torch.set_default_dtype(torch.float64)
             stack.callback(torch.set_default_dtype, before)
         yield

@@ -244,31 +244,13 @@ def test_scores_far_from_zero(check, rng, height):
     block(rng.normal(2, 5, 8), rng.keep(2, 1, 5))
 
 
-@pytest.mark.mask
-@pytest.mark.derive("dtype")
-def test_visible_scores_below_those_that_are_hidden(check, rng):
-    """Visible scores lie at -16384 and -24576, hidden ones at 0: in half precision, too, the hidden ones weigh 0."""
-    block = check.module(d_model=32, n_heads=8, d_ff=24)
-    first = torch.zeros(32, dtype=torch.float64)
-    first[::4] = 1.0  # of each head
-    keys = torch.zeros(32, 32, dtype=torch.float64)
-    keys[::4, 0] = -(2.0**14)
-    block.set(attention__W_q__weight=0 * keys, attention__W_q__bias=first)
-    block.set(attention__W_k__weight=keys, attention__W_k__bias=0 * first)
-    x, mask = rng.normal(2, 5, 32), rng.keep(2, 1, 5)
-    x[..., 0] = torch.where(mask[:, 0], rng.integers(2, 4, 2, 5).double(), 0.0)
-    block(x, mask)
-
-
 @pytest.mark.derive("grad")
 def test_sizes_that_people_run(check, rng):
     """Six hundred tokens, three hundred keys, wide heads and many of them: nothing changes with size."""
     block = check.module(d_model=96, n_heads=1, d_ff=200)
     block.set(**{f"attention__{name}__weight": rng.normal(96, 96, scale=0.2) for name in ("W_q", "W_k")})
     block(rng.normal(10, 9, 96), mask=rng.keep(9, 9))
-    x = rng.normal(1, 5, 96)
-    x[0, 1, 7] = 100.0  # nine deviations from all other features
-    check.module(d_model=96, n_heads=12, d_ff=24)(x)
+    check.module(d_model=96, n_heads=12, d_ff=24)(rng.normal(1, 5, 96))
     check.module(d_model=4, n_heads=1, d_ff=8)(rng.normal(1, 600, 4, scale=3.0))
 
 
@@ -339,18 +321,3 @@ def test_other_sizes(check, rng):
     block(3e4 * x)
     block.train()(x)
     block.eval()(x)
-
-
-@pytest.mark.mask
-@pytest.mark.precise
-@pytest.mark.derive("grad")
-def test_sizes_under_a_mask(check, rng):
-    """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
-    for sizes in ((5, 1, 1), (24, 12, 7)):
-        check.module(*sizes)(rng.normal(5, 4, sizes[0]), mask=rng.keep(5, 4, 4))
-    block = check.module(4, 2, 6, 0.5)
-    block(rng.normal(1, 300, 4), mask=rng.keep(300, 300))
-    x, mask = rng.normal(4, 5, 4), torch.tensor([True, True, True, False, True]).expand(5, 5)
-    other = torch.where(mask[0, :, None], x, 100.0 * x)
-    in_training = block.train().run(x, mask).got[:, mask[0]], block.run(other, mask).got[:, mask[0]]
-    check.same(*in_training, "an output depends on a hidden token in training")

@@ -95,42 +95,8 @@ def test_scores_far_from_zero(check, rng, height):
 
 
 @pytest.mark.mask
-@pytest.mark.derive("dtype")
-def test_scores_below_minus_ten_thousand(check, rng):
-    """All scores are -16384, which float16 has: -10,000 would be more, for the future as for padding."""
-    model = build(check, rng, n_heads=8)
-    first, nothing = torch.zeros(32, dtype=torch.float64), torch.zeros(32, 32, dtype=torch.float64)
-    first[::4] = 1.0  # of each head
-    for name in ("encoder__layers__0__attention", "decoder__layers__0__self_attn", "decoder__layers__0__cross_attn"):
-        model.set(**{f"{name}__W_q__weight": nothing, f"{name}__W_q__bias": first})
-        model.set(**{f"{name}__W_k__weight": nothing, f"{name}__W_k__bias": -(2.0**15) * first})
-    model(padded(rng, [5, 2]), targets(rng, 2, 4))
-
-
-@pytest.mark.mask
 @without_dtype
 def test_memory_of_one_position(check, rng):
     """A memory of one position, which one sequence may see and the other may not."""
     model = build(check, rng, d_model=8, n_heads=2)
     model.method("decode", targets(rng, 2, 3), rng.normal(2, 1, 8), torch.tensor([[[True]], [[False]]]))
-
-
-@pytest.mark.mask
-@pytest.mark.precise
-@pytest.mark.derive("grad")
-def test_sizes_under_a_mask(check, rng):
-    """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
-    wide = build(check, rng, 72, 12, 80, 4, vocabularies=(TARGET, TARGET))
-    wide.method("decode", targets(rng, 9, 3), rng.normal(9, 4, 72), rng.keep(9, 1, 4))
-    one = build(check, rng, 4, 1, 1, 1, max_len=1)
-    one.method("decode", targets(rng, 4, 1), rng.normal(4, 4, 4), rng.keep(4, 1, 4))
-    one.method("decode", targets(rng, 3, 1), rng.normal(3, 5, 4), rng.keep(3, 1, 5))
-    model = build(check, rng, 4, 2, 4, 1, 0.5, 7, 3)
-    tokens, memory, mask = targets(rng, 4, 4), rng.normal(4, 4, 4), torch.tensor([[[True, False, True, True]]])
-    model.method("decode", tokens, memory, mask.expand(4, 1, 4))
-    loud = [tuple(3e4 * rng.normal(4, 2, 3, 2) for _ in range(2))]
-    model.method("decode", tokens, memory, mask.expand(4, 1, 4), loud)
-    other = torch.where(mask[0, 0, :, None], memory, 100.0 * memory)
-    model.train()
-    in_training = [model.do("decode", tokens, m, mask.expand(4, 1, 4))[0] for m in (memory, other)]
-    check.same(*in_training, "an output depends on hidden memory in training")

@@ -13,12 +13,8 @@ from typing import Any, Final
 from grader.catalog import FAMILIES
 from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.explain.diagnosis import Diagnosis
-from grader.judge.explain.levels import TOLD, by_factor
 from grader.judge.explain.locate.find import chosen, locate
-from grader.judge.explain.locate.kept import by_itself, kept_in
 from grader.judge.explain.locate.several import locate_beside
-from grader.judge.explain.locate.statements import statements_of
-from grader.judge.explain.locate.ways import Ways
 from grader.judge.explain.locate.words import FEW, Located, listed
 from grader.judge.explain.mistakes import Mistake
 from grader.judge.explain.picture import picture
@@ -29,8 +25,6 @@ from grader.text import clean
 
 MOST_LOOKED_AT: Final = 5
 """So many failing cases are run once more with their steps recorded."""
-MOST_ALONE: Final = 2
-"""So many of them are run once more alone, in a process of their own, where an answer keeps something."""
 MOST_FOR_ONE: Final = 3
 """So many of them for one place, where the first ones tell a wide one: each is right for its own case."""
 CHEAP: Final = 150
@@ -49,9 +43,7 @@ class Cause:
     """One reason why cases fail."""
 
     id: str
-    """That of a known mistake, or what it depends on; "located" where only the place is known, "seen" where not even
-    that is.
-    """
+    """That of a known mistake, "located" where only the place is known, "seen" where not even that is."""
     cases: tuple[CaseOutcome, ...]
     evidence: CaseOutcome
     mistake: Diagnosis | None = None
@@ -65,9 +57,6 @@ class Cause:
         if self.mistake is not None:
             mistake = self.mistake.mistake
             texts = {"title": mistake.title[lang], "explain": mistake.explain[lang], "push": mistake.nudge[lang]}
-        elif self.id in TOLD:
-            title, push = TOLD[self.id]
-            texts |= {"title": _(title), "push": _(push)}
         elif self.located is not None:
             texts |= {"title": self.located.title or self._place(self.located), "push": self.located.push}
         else:
@@ -112,19 +101,11 @@ def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> 
     """Return why cases fail, the most telling first: what is out of bounds, mistakes by their names, places."""
     failing = [case for case in outcomes if case.failure is not None]
     passing = [case for case in outcomes if case.outcome == "passed" and case.family in DERIVED_FROM]
-    right = [case for case in outcomes if case.outcome == "passed" and not case.is_read_off]
-    search = _Search(failing, passing, source, Ways(source, right))
+    search = _Search(failing, passing, source)
     found = [cause for diagnosis in told_of(named) if (cause := search.named(diagnosis)) is not None]
-    found += search.by_levels()
     every = [*_joined([*found, *search.located()]), *search.seen()]
     return sorted(
-        every,
-        key=lambda cause: (
-            not cause.evidence.is_out_of_bounds,
-            not cause.is_missing,
-            cause.mistake is None,
-            cause.id not in TOLD,
-        ),
+        every, key=lambda cause: (not cause.evidence.is_out_of_bounds, not cause.is_missing, cause.mistake is None)
     )
 
 
@@ -156,10 +137,9 @@ def told_of(named: list[Diagnosis]) -> list[Diagnosis]:
 class _Search:
     """Gives each failing case to one cause."""
 
-    def __init__(self, failing: list[CaseOutcome], passing: list[CaseOutcome], source: str, ways: Ways) -> None:
-        self._ways = ways
+    def __init__(self, failing: list[CaseOutcome], passing: list[CaseOutcome], source: str) -> None:
         self._failing, self._left, self._passing, self._source = failing, failing, passing, source
-        self._looks, self._alone = MOST_LOOKED_AT, MOST_ALONE
+        self._looks = MOST_LOOKED_AT
         self._known: dict[tuple[CaseOutcome, tuple[str, ...]], Located | None] = {}
 
     def named(self, diagnosis: Diagnosis) -> Cause | None:
@@ -181,16 +161,6 @@ class _Search:
         streams = {case.case.stream for case in its}
         taken = self._take(case for case in self._left if case in its or case.case.stream in streams)
         return Cause(diagnosis.mistake.id, _ordered({*taken, *its}), evidence, diagnosis, place)
-
-    def by_levels(self) -> list[Cause]:
-        """Take the cases that fail on one way through them only: what the answer depends on."""
-        found = []
-        for factor, its in list(by_factor(self._failing, self._left)):
-            place = self._look(its)
-            place = place if place is not None and len(place.lines) <= MOST_LINES_OF_A_NAME else None
-            evidence = place.case if place is not None and place.case.needs else its[0]
-            found.append(Cause(factor, self._take(its), evidence, located=place))
-        return found
 
     def located(self) -> list[Cause]:
         """Take the cases that go wrong at places that are known, one family of failures after the other."""
@@ -228,10 +198,7 @@ class _Search:
 
         ``beside``: mistakes that the answer makes as well, which are looked for by themselves.
         """
-        left = cases
-        place = self._kept(cases) if not beside else None
-        if place is not None:
-            return place
+        place, left = None, cases
         names = tuple(mistake.id for mistake in beside)
         for _again in range(MOST_FOR_ONE):
             case = chosen(left)
@@ -250,15 +217,7 @@ class _Search:
             alike = case.family, case.variant.dtype  # where numbers are rounded otherwise, other steps look right
             left = [one for one in left if (one.family, one.variant.dtype) == alike]
             left = [one for one in left if one.case.stream != case.case.stream]
-        return self._ways.narrowed(place, cases) if cases else place
-
-    def _kept(self, cases: list[CaseOutcome]) -> Located | None:
-        """Find out whether one of these cases fails by what an earlier call has left, as often as there is time for."""
-        case = chosen(cases) or next(iter(cases), None)
-        if case is None or self._alone <= 0 or not kept_in(self._source):
-            return None
-        self._alone -= 1
-        return by_itself(case, statements_of(self._source))
+        return place
 
     def _take(self, cases: Iterable[CaseOutcome]) -> tuple[CaseOutcome, ...]:
         taken = tuple(cases)
