@@ -15,6 +15,7 @@ from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.explain.diagnose import Diagnosis
 from grader.judge.explain.locate.find import chosen, locate
 from grader.judge.explain.locate.several import locate_beside
+from grader.judge.explain.locate.ways import Ways
 from grader.judge.explain.locate.words import FEW, Located, listed
 from grader.judge.explain.mistakes import Mistake
 from grader.judge.explain.picture import picture
@@ -101,7 +102,8 @@ def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> 
     """Return why cases fail, the most telling first: what is out of bounds, mistakes by their names, places."""
     failing = [case for case in outcomes if case.failure is not None]
     passing = [case for case in outcomes if case.outcome == "passed" and case.family in DERIVED_FROM]
-    search = _Search(failing, passing, source)
+    right = [case for case in outcomes if case.outcome == "passed" and not case.is_read_off]
+    search = _Search(failing, passing, source, Ways(source, right))
     found = [cause for diagnosis in told_of(named) if (cause := search.named(diagnosis)) is not None]
     every = [*_joined([*found, *search.located()]), *search.seen()]
     return sorted(
@@ -137,7 +139,8 @@ def told_of(named: list[Diagnosis]) -> list[Diagnosis]:
 class _Search:
     """Gives each failing case to one cause."""
 
-    def __init__(self, failing: list[CaseOutcome], passing: list[CaseOutcome], source: str) -> None:
+    def __init__(self, failing: list[CaseOutcome], passing: list[CaseOutcome], source: str, ways: Ways) -> None:
+        self._ways = ways
         self._failing, self._left, self._passing, self._source = failing, failing, passing, source
         self._looks = MOST_LOOKED_AT
         self._known: dict[tuple[CaseOutcome, tuple[str, ...]], Located | None] = {}
@@ -217,7 +220,7 @@ class _Search:
             alike = case.family, case.variant.dtype  # where numbers are rounded otherwise, other steps look right
             left = [one for one in left if (one.family, one.variant.dtype) == alike]
             left = [one for one in left if one.case.stream != case.case.stream]
-        return place
+        return self._ways.narrowed(place, cases) if cases else place
 
     def _take(self, cases: Iterable[CaseOutcome]) -> tuple[CaseOutcome, ...]:
         taken = tuple(cases)
