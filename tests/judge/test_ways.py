@@ -15,9 +15,9 @@ from tests.judge.test_causes import changed, line_of, why
         pytest.param(
             "mha",
             "            if mask.dim() == 3:\n",
-            "            if mask.dim() == 2 and mask.size(0) == q.size(0) and not mask.all():\n                mask = mask[:, None, None]\n"
+            "            if mask.dim() == 2 and mask.size(0) == q.size(0) and (mask != mask[:1]).any():\n                mask = mask[:, None, None]\n"
             "            if mask.dim() == 3:\n",
-            "mask.size(0) == q.size(0)",
+            "(mask != mask[:1]).any()",
             "mask[:, None, None]",
             id="a branch that few calls take",
         ),
