@@ -12,9 +12,10 @@ from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.cases.check import Check
 from grader.judge.exchange.compare import agree
 from grader.judge.exchange.results import Exchange
-from grader.judge.explain.locate import costs, kinds, meeting
+from grader.judge.explain.locate import costs, guards, kinds, meeting
 from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.flow import flow_of
+from grader.judge.explain.locate.kept import Keeps, from_before
 from grader.judge.explain.locate.match import RELATIVE, near, plain
 from grader.judge.explain.locate.region import Alignment, Region, smallest
 from grader.judge.explain.locate.slices import Place, Slices, Told, bits_of, partners
@@ -65,7 +66,7 @@ def locate(
     group, statements = "value" if by_numbers else case.failure.group, statements_of(source)
     if group == "error" and case.check is not None and case.check.expected_an_error:
         raises = of_reference(case.check, exchange) is None
-        return kinds.refused_late(case, exchange, statements) if raises else None
+        return guards.refused_late(case, exchange, statements) if raises else None
     if group == "error" and not case.failure.line:
         return kinds.called(case, exchange, statements)
     if group == "error" and ((found := meeting.where_made(case, exchange, statements)) or case.variant.device != "cpu"):
@@ -144,6 +145,10 @@ def _with_around(case: CaseOutcome, traces: Traces, region: Region, statements: 
     """Say what a region tells, with what else may be to blame around it."""
     assert case.check is not None
     alignment, reference, answer = traces
+    call = wrong_call(case)
+    stateful = call is not None and bool(call.header.get("stateful"))
+    if kept := Keeps(statements, case.check.grading.reference_text, stateful=stateful).met(region.steps, answer):
+        return from_before(case, kept)
     is_new = not any(e.trees.get("state") for e in case.check.exchanges if e.header["op"] == "build")
     around = Around(answer, statements, reference, case.check.grading.reference_text, alignment.anchors, is_new=is_new)
     if region.raised:  # by a statement of its own: it is the condition that is to blame, or what it asks about
@@ -270,7 +275,7 @@ _LOOKS: Final[dict[str, Callable[[CaseOutcome, Exchange, Statements], Located | 
     "cost": costs.most_of_it,
     "modified": kinds.modified,
     "parameters": kinds.parameters,
-    "no-error": kinds.unchecked,
+    "no-error": guards.unchecked,
     "missing": kinds.attribute,
 }
 

@@ -1,0 +1,203 @@
+"""What an answer keeps from one call to the next, and the reference does not: where it is kept, and where it is read.
+
+That it is to blame is known where a wrong result was made of it, or where the call alone, in a process of its own,
+comes to something else.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+from grader.judge.exchange.compare import same_bits
+from grader.judge.exchange.results import Exchange
+from grader.judge.explain.locate.flow import flow_of
+from grader.judge.explain.locate.places import located
+from grader.judge.explain.locate.statements import FILLS, Statements
+from grader.judge.explain.locate.traces import Trace
+from grader.judge.explain.locate.words import FEW, Located
+from grader.judge.failure import Failure
+from grader.judge.runs.outcome import CaseOutcome, failed_after
+from grader.judge.verdict.expected import MALFORMED
+from grader.judge.verdict.replies import receive
+from grader.judge.workers.answer import Worker, worker_of_family
+from grader.judge.workers.pending import MustResubmit
+from grader.language import _
+
+CACHES: Final = ("cache", "lru_cache")
+SETS: Final = (*FILLS, "setdefault", "add")
+FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A statement that keeps something under a name for later calls."""
+
+    name: str
+    line: int
+    is_own: bool
+    """Whether it is an attribute of the object, so that another object has another one."""
+
+
+@lru_cache(maxsize=8)
+def kept_in(source: str) -> tuple[Kept, ...]:
+    """Return what the functions of a file keep: on their objects, in the file, in defaults, or by a decorator."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    everywhere = {name for node in tree.body for name in _bound(node)}
+    found: list[Kept] = []
+    for node in ast.walk(tree):
+        of_class = {name for one in node.body for name in _bound(one)} if isinstance(node, ast.ClassDef) else set[str]()
+        inside = [n for n in ast.iter_child_nodes(node) if isinstance(n, FUNCTIONS)]
+        for function in inside:
+            found += _by_decorators(function)
+            shared = everywhere | of_class | _mutable_defaults(function) | {one.name for one in inside}
+            found += _by_statements(function, shared)
+    return tuple(dict.fromkeys(found))
+
+
+def _bound(node: ast.stmt) -> list[str]:
+    """Return the names that a statement of a file or a class binds, where it is no function or class."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def _mutable_defaults(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    args = [*function.args.posonlyargs, *function.args.args]
+    pairs = [*zip(args[len(args) - len(function.args.defaults) :], function.args.defaults, strict=True)]
+    pairs += [(a, d) for a, d in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True) if d is not None]
+    return {arg.arg for arg, value in pairs if isinstance(value, (ast.Dict, ast.List, ast.Set, ast.Call))}
+
+
+def _by_decorators(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[Kept]:
+    found = []
+    for one in function.decorator_list:
+        called = one.func if isinstance(one, ast.Call) else one
+        if ast.unparse(called).rpartition(".")[2] in CACHES:
+            found.append(Kept(function.name, one.lineno, is_own=False))
+    return found
+
+
+def _by_statements(function: ast.FunctionDef | ast.AsyncFunctionDef, shared: set[str]) -> list[Kept]:
+    declared = {name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names}
+    found: list[Kept] = []
+    for node in ast.walk(function):
+        if not isinstance(node, ast.stmt) or hasattr(node, "body"):
+            continue
+        for target, is_inside in _written(node):
+            own = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
+            name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+            is_shared = (name in shared and is_inside) or name in declared
+            if isinstance(target, ast.Attribute) and own and name not in shared:
+                of_self = ast.unparse(target.value) == "self"
+                if not (of_self and function.name == "__init__"):
+                    found.append(Kept(name, node.lineno, is_own=of_self))
+            elif is_shared:
+                found.append(Kept(name, node.lineno, is_own=False))
+    return found
+
+
+def _written(node: ast.stmt) -> Iterable[tuple[ast.expr, bool]]:
+    """Yield what a statement writes to, and whether it only puts something into it."""
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    targets = [node.target] if isinstance(node, (ast.AugAssign, ast.AnnAssign)) else targets
+    for target in targets:
+        for one in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
+            is_inside = isinstance(one, ast.Subscript)
+            yield (one.value if isinstance(one, ast.Subscript) else one), is_inside
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in SETS:
+            yield inner.func.value, True
+
+
+class Keeps:
+    """What an answer keeps and the reference does not."""
+
+    def __init__(self, statements: Statements, model: str, *, stateful: bool) -> None:
+        """``stateful``: whether the object is one that has to keep something."""
+        theirs = {one.name for one in kept_in(model)}
+        mine = kept_in(statements.source)
+        self._statements, self._flow = statements, flow_of(statements.source)
+        self.kept = tuple(one for one in mine if one.name not in theirs and not (stateful and one.is_own))
+
+    def met(self, steps: Iterable[int], answer: Trace) -> tuple[int, ...]:
+        """Return the lines that keep what some steps were made of, where that was there before the call."""
+        sources = [n for n in sorted(steps) if answer.steps[n].is_source]
+        for number in sources:
+            texts = {f"#{number}"}
+            lines = {
+                one.line for one in answer.passed if any(t in _parts(text) for text in one.made.values() for t in texts)
+            }
+            lines |= {step.line for step in answer.steps if number in step.reads}
+            names = {name for line in lines for name in (self._flow.at(line).reads | self._flow.at(line).attributes)}
+            if told := self.lines(names):
+                return told
+        return ()
+
+    def lines(self, names: Iterable[str] | None = None) -> tuple[int, ...]:
+        """Return the lines of what is kept under some names, any unasked.
+
+        Who asks for it, who keeps it, who reads it.
+        """
+        own = [one for one in self.kept if names is None or one.name in names]
+        if not own:
+            return ()
+        name = own[0].name
+        stores = [self._flow.at(one.line).line or one.line for one in own if one.name == name]
+        readers = [s for s in self._flow.every() if name in (s.reads | s.attributes) and s.line not in stores]
+        heads = [s.line for s in readers if s.is_head]
+        others = [s.line for s in readers if not s.is_head and not s.begins]
+        after = [line for line in others if line > min(stores)] or others
+        return tuple(dict.fromkeys((*heads[:1], *stores[:1], *after[:1], *stores[1:])))[:FEW]
+
+
+def _parts(text: str) -> set[str]:
+    return set(text.replace("[", " ").replace("]", " ").replace(",", " ").split())
+
+
+def by_itself(case: CaseOutcome, statements: Statements) -> Located | None:
+    """Find what is kept by an answer that comes to something else where it makes the failing call alone."""
+    check, settled = case.check, failed_after(case)
+    call = settled[-1] if settled else None
+    if check is None or call is None or call.header["op"] != "call" or case.case.trains or case.case.large:
+        return None
+    keeps = Keeps(statements, check.grading.reference_text, stateful=bool(call.header.get("stateful")))
+    lines = keeps.lines()
+    if not lines or not _differs_alone(case, call):
+        return None
+    return from_before(case, lines)
+
+
+def from_before(case: CaseOutcome, lines: tuple[int, ...]) -> Located | None:
+    """Say of some lines that they keep what a later call should not read."""
+    sentence = _("A later call reads what an earlier one has left: {where}.")
+    return located(case, lines, sentence, title=_("something is kept from one call to the next"))
+
+
+def _differs_alone(case: CaseOutcome, call: Exchange) -> bool:
+    """Whether a call of a run comes to something else in a process in which nothing else has been called."""
+    check = case.check
+    assert check is not None
+    handle = call.header["handle"]
+    keeps = bool(call.header.get("stateful")) or any(one.is_own for one in kept_in(check.grading.reference_text))
+    before = [e for e in check.exchanges[: check.exchanges.index(call)] if keeps or e.header["op"] == "build"]
+    worker = Worker(check.grading.answer, worker_of_family(check.variant.family))
+    again = replace(call, settled=False, value=None)
+    try:
+        for other in before:
+            if other.header["handle"] == handle:
+                worker.wait(worker.submit(*other.sent))
+        again.asked = worker.submit(*call.sent)
+        receive(again, worker)
+    except (Failure, MustResubmit, *MALFORMED):
+        return False
+    finally:
+        worker.close()
+    if (again.reply["kind"], call.reply["kind"]) != ("value", "value"):
+        return False
+    return again.reply["value"] != call.reply["value"] or not same_bits(again.value, call.value)
