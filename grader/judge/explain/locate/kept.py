@@ -7,17 +7,18 @@ comes to something else.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
+from grader.judge.cases.check import Check
 from grader.judge.exchange.compare import same_bits
 from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.places import located
 from grader.judge.explain.locate.statements import FILLS, Statements
-from grader.judge.explain.locate.traces import Trace
+from grader.judge.explain.locate.traces import Trace, of_answer
 from grader.judge.explain.locate.words import FEW, Located
 from grader.judge.failure import Failure
 from grader.judge.runs.outcome import CaseOutcome, failed_after
@@ -40,6 +41,8 @@ class Kept:
     line: int
     is_own: bool
     """Whether it is an attribute of the object, so that another object has another one."""
+    begins: int = 0
+    """The line at which its name began to stand for what is kept, where that is another name of it."""
 
 
 @lru_cache(maxsize=8)
@@ -86,9 +89,9 @@ def _by_decorators(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[Kep
 def _by_statements(function: ast.FunctionDef | ast.AsyncFunctionDef, shared: set[str]) -> list[Kept]:
     declared = {name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names}
     found: list[Kept] = []
-    for node in ast.walk(function):
-        if not isinstance(node, ast.stmt) or hasattr(node, "body"):
-            continue
+    begins: dict[str, int] = {}
+    simple = [node for node in ast.walk(function) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
+    for node in sorted(simple, key=lambda one: one.lineno):
         for target, is_inside in _written(node):
             own = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
             name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
@@ -98,7 +101,10 @@ def _by_statements(function: ast.FunctionDef | ast.AsyncFunctionDef, shared: set
                 if not (of_self and function.name == "__init__"):
                     found.append(Kept(name, node.lineno, is_own=of_self))
             elif is_shared:
-                found.append(Kept(name, node.lineno, is_own=False))
+                found.append(Kept(name, node.lineno, is_own=False, begins=begins.get(name, 0)))
+            if found and found[-1].line == node.lineno and is_inside:
+                shared = shared | set(_bound(node))  # vocabulary = KNOWN.setdefault(...)
+                begins |= dict.fromkeys(_bound(node), node.lineno)
     return found
 
 
@@ -139,21 +145,30 @@ class Keeps:
                 return told
         return ()
 
-    def lines(self, names: Iterable[str] | None = None) -> tuple[int, ...]:
-        """Return the lines of what is kept under some names, any unasked.
+    def lines(self, names: Iterable[str] | None = None, ran: set[int] | None = None) -> tuple[int, ...]:
+        """Return the lines of what is kept under some names, any unasked: who asks for it, keeps it, reads it.
 
-        Who asks for it, who keeps it, who reads it.
+        ``ran``: the lines that ran in a call. What it read and did not keep itself comes first.
         """
         own = [one for one in self.kept if names is None or one.name in names]
         if not own:
             return ()
-        name = own[0].name
+        name = min((one.name for one in own), key=lambda name: self._is_old(name, ran or set()))
         stores = [self._flow.at(one.line).line or one.line for one in own if one.name == name]
+        stores.sort(key=lambda line: not self._flow.at(line).reads - {"self"})  # a constant is kept for nobody
+        stores = [*(one.begins for one in own if one.name == name and one.begins), *stores]
         readers = [s for s in self._flow.every() if name in (s.reads | s.attributes) and s.line not in stores]
         heads = [s.line for s in readers if s.is_head]
-        others = [s.line for s in readers if not s.is_head and not s.begins]
-        after = [line for line in others if line > min(stores)] or others
+        others = [s for s in readers if not s.is_head and not s.begins]
+        inside = [s.line for s in others if not set(s.heads).isdisjoint(heads[:1])]
+        after = inside or [s.line for s in others if s.line > min(stores)] or [s.line for s in others]
         return tuple(dict.fromkeys((*heads[:1], *stores[:1], *after[:1], *stores[1:])))[:FEW]
+
+    def _is_old(self, name: str, ran: set[int]) -> tuple[bool, bool]:
+        """Return whether a call has kept a name itself, and whether it has not read it: least of what it has found."""
+        stores = {one.line for one in self.kept if one.name == name}
+        reads = {s.line for s in self._flow.every() if name in (s.reads | s.attributes)} - stores
+        return not ran.isdisjoint(stores), ran.isdisjoint(reads)
 
 
 def _parts(text: str) -> set[str]:
@@ -170,7 +185,8 @@ def by_itself(case: CaseOutcome, statements: Statements) -> Located | None:
     lines = keeps.lines()
     if not lines or not _differs_alone(case, call):
         return None
-    return from_before(case, lines)
+    trace = of_answer(check, call)
+    return from_before(case, keeps.lines(ran={one.line for one in trace.passed}) if trace is not None else lines)
 
 
 def from_before(case: CaseOutcome, lines: tuple[int, ...]) -> Located | None:
@@ -183,21 +199,28 @@ def _differs_alone(case: CaseOutcome, call: Exchange) -> bool:
     """Whether a call of a run comes to something else in a process in which nothing else has been called."""
     check = case.check
     assert check is not None
-    handle = call.header["handle"]
     keeps = bool(call.header.get("stateful")) or any(one.is_own for one in kept_in(check.grading.reference_text))
-    before = [e for e in check.exchanges[: check.exchanges.index(call)] if keeps or e.header["op"] == "build"]
+    every = check.exchanges[: check.exchanges.index(call)]
+    alone = [e for e in every if e.header["handle"] == call.header["handle"] and (keeps or e.header["op"] == "build")]
+    again = _again(check, call, alone) or _again(check, call, every)  # it may be given what earlier ones returned
+    if again is None or call.reply["kind"] not in ("value", "error"):
+        return False
+    if call.reply["kind"] == "error":
+        return True
+    return again.reply["value"] != call.reply["value"] or not same_bits(again.value, call.value)
+
+
+def _again(check: Check, call: Exchange, before: Sequence[Exchange]) -> Exchange | None:
+    """Have a call made in a process of its own, after some others; None where it returns nothing there."""
     worker = Worker(check.grading.answer, worker_of_family(check.variant.family))
     again = replace(call, settled=False, value=None)
     try:
         for other in before:
-            if other.header["handle"] == handle:
-                worker.wait(worker.submit(*other.sent))
+            worker.wait(worker.submit(*other.sent))
         again.asked = worker.submit(*call.sent)
         receive(again, worker)
     except (Failure, MustResubmit, *MALFORMED):
-        return False
+        return None
     finally:
         worker.close()
-    if (again.reply["kind"], call.reply["kind"]) != ("value", "value"):
-        return False
-    return again.reply["value"] != call.reply["value"] or not same_bits(again.value, call.value)
+    return again if again.reply["kind"] == "value" else None
