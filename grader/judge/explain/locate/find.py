@@ -15,7 +15,6 @@ from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate import costs, guards, kinds, meeting
 from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.flow import flow_of
-from grader.judge.explain.locate.kept import Keeps, from_before
 from grader.judge.explain.locate.match import RELATIVE, near, plain
 from grader.judge.explain.locate.region import Alignment, Region, smallest
 from grader.judge.explain.locate.slices import Place, Slices, Told, bits_of, partners
@@ -145,10 +144,6 @@ def _with_around(case: CaseOutcome, traces: Traces, region: Region, statements: 
     """Say what a region tells, with what else may be to blame around it."""
     assert case.check is not None
     alignment, reference, answer = traces
-    call = wrong_call(case)
-    stateful = call is not None and bool(call.header.get("stateful"))
-    if kept := Keeps(statements, case.check.grading.reference_text, stateful=stateful).met(region.steps, answer):
-        return from_before(case, kept)
     is_new = not any(e.trees.get("state") for e in case.check.exchanges if e.header["op"] == "build")
     around = Around(answer, statements, reference, case.check.grading.reference_text, alignment.anchors, is_new=is_new)
     if region.raised:  # by a statement of its own: it is the condition that is to blame, or what it asks about

@@ -1,7 +1,6 @@
 """What an answer keeps from one call to the next, and the reference does not: where it is kept, and where it is read.
 
-That it is to blame is known where a wrong result was made of it, or where the call alone, in a process of its own,
-comes to something else.
+That it is to blame is known where the call that fails is right alone, in a process of its own.
 """
 
 from __future__ import annotations
@@ -13,22 +12,25 @@ from functools import lru_cache
 from typing import Final
 
 from grader.judge.cases.check import Check
-from grader.judge.exchange.compare import same_bits
 from grader.judge.exchange.results import Exchange
+from grader.judge.explain.locate.find import wrong_results
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.places import located
 from grader.judge.explain.locate.statements import FILLS, Statements
-from grader.judge.explain.locate.traces import Trace, of_answer
+from grader.judge.explain.locate.traces import of_answer
 from grader.judge.explain.locate.words import FEW, Located
 from grader.judge.failure import Failure
 from grader.judge.runs.outcome import CaseOutcome, failed_after
 from grader.judge.verdict.expected import MALFORMED
 from grader.judge.verdict.replies import receive
 from grader.judge.workers.answer import Worker, worker_of_family
+from grader.judge.workers.backend import Header, Tensors
 from grader.judge.workers.pending import MustResubmit
 from grader.language import _
 
 CACHES: Final = ("cache", "lru_cache")
+NEAR: Final = 3
+"""So many lines above a condition stands what it asks by."""
 SETS: Final = (*FILLS, "setdefault", "add")
 FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -53,14 +55,15 @@ def kept_in(source: str) -> tuple[Kept, ...]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ()
     everywhere = {name for node in tree.body for name in _bound(node)}
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     found: list[Kept] = []
     for node in ast.walk(tree):
         of_class = {name for one in node.body for name in _bound(one)} if isinstance(node, ast.ClassDef) else set[str]()
         inside = [n for n in ast.iter_child_nodes(node) if isinstance(n, FUNCTIONS)]
         for function in inside:
             found += _by_decorators(function)
-            shared = everywhere | of_class | _mutable_defaults(function) | {one.name for one in inside}
-            found += _by_statements(function, shared)
+            shared = everywhere | of_class | _mutable_defaults(function) | {one.name for one in (*inside, *classes)}
+            found += _by_statements(function, shared, is_method=isinstance(node, ast.ClassDef))
     return tuple(dict.fromkeys(found))
 
 
@@ -86,20 +89,22 @@ def _by_decorators(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[Kep
     return found
 
 
-def _by_statements(function: ast.FunctionDef | ast.AsyncFunctionDef, shared: set[str]) -> list[Kept]:
+def _by_statements(
+    function: ast.FunctionDef | ast.AsyncFunctionDef, shared: set[str], *, is_method: bool
+) -> list[Kept]:
+    own_names = {arg.arg for arg in function.args.args[:1]} if is_method else set[str]()
     declared = {name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names}
     found: list[Kept] = []
     begins: dict[str, int] = {}
     simple = [node for node in ast.walk(function) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
     for node in sorted(simple, key=lambda one: one.lineno):
         for target, is_inside in _written(node):
-            own = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name)
             name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
             is_shared = (name in shared and is_inside) or name in declared
-            if isinstance(target, ast.Attribute) and own and name not in shared:
-                of_self = ast.unparse(target.value) == "self"
-                if not (of_self and function.name == "__init__"):
-                    found.append(Kept(name, node.lineno, is_own=of_self))
+            holder = ast.unparse(target.value) if isinstance(target, ast.Attribute) else ""
+            if holder.isidentifier() and name not in shared:
+                if holder in shared or (holder in own_names and function.name != "__init__"):
+                    found.append(Kept(name, node.lineno, is_own=holder in own_names))
             elif is_shared:
                 found.append(Kept(name, node.lineno, is_own=False, begins=begins.get(name, 0)))
             if found and found[-1].line == node.lineno and is_inside:
@@ -131,20 +136,6 @@ class Keeps:
         self._statements, self._flow = statements, flow_of(statements.source)
         self.kept = tuple(one for one in mine if one.name not in theirs and not (stateful and one.is_own))
 
-    def met(self, steps: Iterable[int], answer: Trace) -> tuple[int, ...]:
-        """Return the lines that keep what some steps were made of, where that was there before the call."""
-        sources = [n for n in sorted(steps) if answer.steps[n].is_source]
-        for number in sources:
-            texts = {f"#{number}"}
-            lines = {
-                one.line for one in answer.passed if any(t in _parts(text) for text in one.made.values() for t in texts)
-            }
-            lines |= {step.line for step in answer.steps if number in step.reads}
-            names = {name for line in lines for name in (self._flow.at(line).reads | self._flow.at(line).attributes)}
-            if told := self.lines(names):
-                return told
-        return ()
-
     def lines(self, names: Iterable[str] | None = None, ran: set[int] | None = None) -> tuple[int, ...]:
         """Return the lines of what is kept under some names, any unasked: who asks for it, keeps it, reads it.
 
@@ -162,7 +153,10 @@ class Keeps:
         others = [s for s in readers if not s.is_head and not s.begins]
         inside = [s.line for s in others if not set(s.heads).isdisjoint(heads[:1])]
         after = inside or [s.line for s in others if s.line > min(stores)] or [s.line for s in others]
-        return tuple(dict.fromkeys((*heads[:1], *stores[:1], *after[:1], *stores[1:])))[:FEW]
+        asked = {name for line in (*heads[:1], *stores[:1]) for name in self._flow.at(line).reads}
+        keys = [s.line for s in self._flow.every() if not asked.isdisjoint(s.stores) and not s.is_head]
+        keys = [at for at in keys if heads and 0 < heads[0] - at <= NEAR and at not in stores]
+        return tuple(dict.fromkeys((*heads[:1], *stores[:1], *keys[-1:], *after[:1], *stores[1:])))[:FEW]
 
     def _is_old(self, name: str, ran: set[int]) -> tuple[bool, bool]:
         """Return whether a call has kept a name itself, and whether it has not read it: least of what it has found."""
@@ -171,19 +165,15 @@ class Keeps:
         return not ran.isdisjoint(stores), ran.isdisjoint(reads)
 
 
-def _parts(text: str) -> set[str]:
-    return set(text.replace("[", " ").replace("]", " ").replace(",", " ").split())
-
-
 def by_itself(case: CaseOutcome, statements: Statements) -> Located | None:
-    """Find what is kept by an answer that comes to something else where it makes the failing call alone."""
+    """Find what is kept by an answer that is right where it makes the failing call alone."""
     check, settled = case.check, failed_after(case)
     call = settled[-1] if settled else None
     if check is None or call is None or call.header["op"] != "call" or case.case.trains or case.case.large:
         return None
     keeps = Keeps(statements, check.grading.reference_text, stateful=bool(call.header.get("stateful")))
     lines = keeps.lines()
-    if not lines or not _differs_alone(case, call):
+    if not lines or not _is_right_alone(case, call):
         return None
     trace = of_answer(check, call)
     return from_before(case, keeps.lines(ran={one.line for one in trace.passed}) if trace is not None else lines)
@@ -195,19 +185,21 @@ def from_before(case: CaseOutcome, lines: tuple[int, ...]) -> Located | None:
     return located(case, lines, sentence, title=_("something is kept from one call to the next"))
 
 
-def _differs_alone(case: CaseOutcome, call: Exchange) -> bool:
-    """Whether a call of a run comes to something else in a process in which nothing else has been called."""
+def _is_right_alone(case: CaseOutcome, call: Exchange) -> bool:
+    """Whether a call of a run is right in a process in which nothing else has been called."""
     check = case.check
     assert check is not None
     keeps = bool(call.header.get("stateful")) or any(one.is_own for one in kept_in(check.grading.reference_text))
     every = check.exchanges[: check.exchanges.index(call)]
     alone = [e for e in every if e.header["handle"] == call.header["handle"] and (keeps or e.header["op"] == "build")]
     again = _again(check, call, alone) or _again(check, call, every)  # it may be given what earlier ones returned
-    if again is None or call.reply["kind"] not in ("value", "error"):
+    if again is None:
         return False
-    if call.reply["kind"] == "error":
-        return True
-    return again.reply["value"] != call.reply["value"] or not same_bits(again.value, call.value)
+    if call.want is not None:
+        was_wrong = call.reply["kind"] == "error" or bool(wrong_results(call.value, call.want, call))
+        return was_wrong and not wrong_results(again.value, call.want, again)
+    elsewhere = case.failure is not None and case.failure.kind == "device"
+    return call.reply["kind"] == "error" or (elsewhere and again.reply["value"] != call.reply["value"])
 
 
 def _again(check: Check, call: Exchange, before: Sequence[Exchange]) -> Exchange | None:
@@ -216,11 +208,17 @@ def _again(check: Check, call: Exchange, before: Sequence[Exchange]) -> Exchange
     again = replace(call, settled=False, value=None)
     try:
         for other in before:
-            worker.wait(worker.submit(*other.sent))
-        again.asked = worker.submit(*call.sent)
+            worker.wait(worker.submit(*_once(other)))
+        again.asked = worker.submit(*_once(call))
         receive(again, worker)
     except (Failure, MustResubmit, *MALFORMED):
         return None
     finally:
         worker.close()
     return again if again.reply["kind"] == "value" else None
+
+
+def _once(exchange: Exchange) -> tuple[Header, Tensors]:
+    """Return what is asked for, once and in the plainest way, whichever ways a caller may have to call."""
+    header, tensors = exchange.sent
+    return header | {"levels": None}, tensors
