@@ -159,11 +159,12 @@ def test_who_refuses_to_be_looked_at_is_told() -> None:
 
 def test_a_table_keeps_the_rows_of_other_katas() -> None:
     """One kata graded again has its row anew, all others stay, in the order of the course; the sum is of all."""
-    rows = [grading.Row("masks", 3, 4, 1, "n 7"), grading.Row("mha", 10, 10, 0, "")]
-    again = grading.together([grading.Row("masks", 4, 4, 0, "n 9 · m 2")], grading.table(rows))
-    assert again == [grading.Row("masks", 4, 4, 0, "n 9 · m 2"), rows[1]]
-    assert grading.table(again).endswith("| **all** | 14/14 |  | |")
+    rows = [grading.Row("masks", 3, 4, 0, 0, 1, "n 7"), grading.Row("mha", 10, 10, 7, 8, 0, "")]
+    again = grading.together([grading.Row("masks", 4, 4, 0, 0, 0, "n 9 · m 2")], grading.table(rows))
+    assert again == [grading.Row("masks", 4, 4, 0, 0, 0, "n 9 · m 2"), rows[1]]
+    assert grading.table(again).endswith("| **all** | 14/14 | 7/8 |  |  |")
     assert "14 of 14" in grading.sentence(again)
+    assert "7 of 8" in grading.sentence(again)
 
 
 def test_every_reason_is_about_something() -> None:
