@@ -329,4 +329,6 @@ def test_other_sizes(check, rng):
 def test_the_same_object(check, rng, scale):
     """One tensor in several places is that tensor in each of them."""
     x = rng.normal(2, 4, 32, scale=scale)
-    check.module(d_model=32, n_heads=2, d_ff=8)(x, x)
+    block = check.module(d_model=32, n_heads=2, d_ff=8)
+    block(x, x)
+    block(x, x, memory_mask=rng.keep(4, 4))

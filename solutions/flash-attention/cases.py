@@ -274,3 +274,17 @@ def test_the_same_object(check, rng, scale):
     """One tensor in several places is that tensor in each of them."""
     x = rng.normal(2, 3, 4, 4, scale=scale)
     check(x, x, x, 2)
+    check(x, x, x, 2, True)
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_sizes_under_a_mask(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
+    q, k, v = tensors(rng, 4, 6, 70, 70, batch=9, heads=1)
+    check(q, k, v, 2, causal=True)
+    check(3e4 * q, k / 3e4, v, 2, causal=True)
+    check(*tensors(rng, 3, 150, d_v=1, batch=1, heads=1), 100, causal=True)
+    check(*tensors(rng, 4, 4, d_v=4, batch=4, heads=4), 3, causal=True)
+    check(*tensors(rng, 2, 3, batch=2, heads=3), 3, causal=True)
+    check(*leveled(rng, 3, 5, 2048.0 + rng.integers(0, 3, 5).double()), 2, causal=True)
