@@ -126,6 +126,8 @@ def test_any_pair_is_a_cache(check, rng, length):
     """Keys and values that no call of this block has made, one or as many new tokens after them."""
     block = check.module(d_model=32, n_heads=4, d_ff=8)
     block(rng.normal(3, length, 32), rng.normal(3, 4, 32), cache=(rng.normal(3, 4, 5, 8), rng.normal(3, 4, 5, 8)))
+    cache = (rng.normal(3, 4, 5, 8), rng.normal(3, 4, 5, 8))
+    block(rng.normal(3, length, 32), rng.normal(3, 4, 32), cache=cache, memory_mask=rng.keep(3, 1, 4))
 
 
 @without_both

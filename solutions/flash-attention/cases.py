@@ -67,6 +67,7 @@ def test_all_sizes_equal(check, rng):
     """B == H == n == m == d_k == d_v == block size, where a wrong axis does not show in the shape."""
     check(*tensors(rng, 3, 3, d_k=3, d_v=3, batch=3, heads=3), 3)
     check(*tensors(rng, 4, 4, d_k=4, d_v=4, batch=4, heads=4), 2)
+    check(*tensors(rng, 4, 4, d_k=4, d_v=4, batch=4, heads=4), 2, causal=True)
 
 
 def test_sizes_of_one(check, rng):

@@ -58,6 +58,16 @@ def test_memory_mask(check, rng):
 
 
 @pytest.mark.mask
+@pytest.mark.derive("dtype", "device", "contract")
+@pytest.mark.parametrize("length", [1, 4])
+def test_memory_mask_behind_a_cache(check, rng, length):
+    """Tokens behind a cache read no more of the memory than those before them."""
+    model = build(check, rng)
+    cache = [(rng.normal(3, 4, 2, 8), rng.normal(3, 4, 2, 8))]
+    model.method("decode", targets(rng, 3, length), rng.normal(3, 5, 32), rng.keep(3, 1, 5), cache)
+
+
+@pytest.mark.mask
 @pytest.mark.derive
 def test_padding_leaves_no_trace(check, rng):
     """A source alone and the same source beside a longer one: the same logits."""
@@ -121,3 +131,4 @@ def test_sizes_under_a_mask(check, rng):
     model.train()
     in_training = [model.do("decode", tokens, m, mask.expand(4, 1, 4))[0] for m in (memory, other)]
     check.same(*in_training, "an output depends on hidden memory in training")
+    model.eval().method("decode", tokens, memory, mask.expand(4, 1, 4))
