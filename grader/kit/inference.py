@@ -19,9 +19,9 @@ from grader.transport.wire import tensors_in
 def inference_mode(check: Check) -> Iterator[None]:
     """Let the calls inside be in inference mode, each behind the same call outside of it. With gradients none is.
 
-    What an answer keeps for its next calls it has made outside then, where a gradient may meet it. A call of a method,
-    or one that gets a result back, may leave something behind: it stays one without gradients. The simulated device
-    cannot do all that PyTorch can in inference mode: calls there stay outside.
+    What an answer keeps for its next calls it has made outside then, where a gradient may meet it. A call of an
+    object that is no module, or one that gets a result back, may leave something behind: it stays one without
+    gradients. The simulated device cannot do all that PyTorch can in inference mode: calls there stay outside.
     """
     variant = check.variant
     if variant.grad or variant.device != "cpu":

@@ -24,6 +24,7 @@ class Seq2SeqAttentionDecoder(nn.Module):
     def __init__(
         self, vocab_size: int, embed_size: int, num_hiddens: int, num_layers: int, dropout: float = 0.0
     ) -> None:
+        super().__init__()
         raise NotImplementedError("your turn: attention, embedding, rnn and dense")
 
     def init_state(self, enc_outputs: tuple[Tensor, Tensor], enc_valid_lens: Tensor | None) -> State:

@@ -201,6 +201,9 @@ def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     for shape in ((9, 1, 1, 5), (1, 2, 3, 5), (1, 300, 5), (3, 3, 3, 3), (9, 2, 70), (2, 3, 1)):
         check.module(shape[-1])(rng.normal(*shape), rng.normal(*shape))
+    wide = rng.normal(2, 400)
+    wide[0, 7] = 1e3  # twenty deviations
+    check.module(400)(wide, rng.normal(2, 400))
     add_norm = check.module(6)
     x, y = rng.normal(2, 3, 6), rng.normal(2, 3, 6)
     add_norm(3e4 * x, 3e4 * y)

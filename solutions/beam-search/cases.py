@@ -305,6 +305,20 @@ def test_a_beam_nearly_as_wide_as_the_vocabulary(check, rng):
     check(check.step(table), bos=0, eos=0, beam=vocab - 1, max_len=2)
 
 
+@plain
+def test_far_behind_and_best_in_the_end(check, rng):
+    """One hypothesis is sure of its tokens, and nine behind; the other one is the first to know nothing."""
+    vocab, beam, far = 300, 39, -9.0
+    ids = rng.permutation(vocab - 2) + 2
+    first, many, sure = (torch.full((vocab,), -60.0, dtype=torch.float64) for _ in range(3))
+    first[ids[0]], first[ids[1]] = 0.0, far
+    many[ids[2 : beam + 1]], sure[ids[-1]] = 0.0, 0.0
+    table = torch.zeros(4, vocab, vocab, dtype=torch.float64)
+    table[0, 0], table[1, ids[0]], table[1, ids[1]] = first, many - first, sure - first
+    table[2, ids[2 : beam + 1]] = -many
+    check(check.step(table), bos=0, eos=1, beam=beam, max_len=3)
+
+
 @pytest.mark.derive
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""

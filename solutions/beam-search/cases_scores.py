@@ -49,6 +49,26 @@ def test_a_tie_with_a_finished_hypothesis(check):
 
 
 @plain
+def test_equal_scores_from_unequal_parents(check):
+    """Likely then unlikely, unlikely then likely: the same score, and the one whose parent was ahead is ahead."""
+
+    def row(**logits):
+        """Few tokens, to which the others add nothing, so that sums are the same bits in any order."""
+        values = torch.full((20,), -200.0, dtype=torch.float64)
+        for name, logit in logits.items():
+            values[int(name[1:])] = logit
+        return values
+
+    first, last = row(t5=0.0, t2=-1.0), row(t7=0.0)
+    likely, unlikely = row(t8=0.0, t9=-1.0), row(t1=0.0, t3=-1.0)
+    table = torch.zeros(4, 20, 20, dtype=torch.float64)
+    table[0, 4], table[1, 5], table[1, 2] = first, likely - first, unlikely - first
+    table[2, 8], table[2, 9], table[2, 1] = -likely, last - likely, last - unlikely
+    for beam in (3, 4, 9):
+        check(check.step(table), bos=4, eos=0, beam=beam, max_len=3)
+
+
+@plain
 def test_large_and_negative_logits(check, rng):
     """Logits are no log-probabilities: any number may be added to all of them, another one for each prefix."""
     for shift in (0.0, 100.0, -110.0):

@@ -266,7 +266,10 @@ def test_sizes_that_people_run(check, rng):
     block = check.module(d_model=96, n_heads=12, d_ff=64)
     cache = (rng.normal(2, 12, 300, 8), rng.normal(2, 12, 300, 8))
     block(rng.normal(2, 10, 96), rng.normal(2, 70, 96), cache, rng.keep(2, 1, 70))
-    block(rng.normal(1, 70, 96), rng.normal(1, 65, 96))
+    block(rng.normal(2, 1, 96), rng.normal(2, 70, 96), cache)
+    x = rng.normal(1, 70, 96)
+    x[0, 1, 7] = 100.0  # nine deviations from all other features
+    block(x, rng.normal(1, 65, 96))
 
 
 @pytest.mark.precise

@@ -112,6 +112,19 @@ def test_scores_far_from_zero(check, rng, height):
 
 
 @pytest.mark.mask
+@pytest.mark.derive("dtype")
+def test_scores_below_minus_ten_thousand(check, rng):
+    """All scores are -16384, which float16 has: -10,000 would be more, for the future as for hidden memory."""
+    block = check.module(d_model=32, n_heads=8, d_ff=24)
+    first, nothing = torch.zeros(32, dtype=torch.float64), torch.zeros(32, 32, dtype=torch.float64)
+    first[::4] = 1.0  # of each head
+    for attention in ("self_attn", "cross_attn"):
+        block.set(**{f"{attention}__W_q__weight": nothing, f"{attention}__W_q__bias": first})
+        block.set(**{f"{attention}__W_k__weight": nothing, f"{attention}__W_k__bias": -(2.0**15) * first})
+    block(rng.normal(2, 4, 32), rng.normal(2, 5, 32), memory_mask=rng.keep(2, 1, 5))
+
+
+@pytest.mark.mask
 @without_dtype
 def test_memory_of_one_position(check, rng):
     """A single position of memory, which some sequences may not read."""

@@ -244,13 +244,31 @@ def test_scores_far_from_zero(check, rng, height):
     block(rng.normal(2, 5, 8), rng.keep(2, 1, 5))
 
 
+@pytest.mark.mask
+@pytest.mark.derive("dtype")
+def test_visible_scores_below_those_that_are_hidden(check, rng):
+    """Visible scores lie at -16384 and -24576, hidden ones at 0: in half precision, too, the hidden ones weigh 0."""
+    block = check.module(d_model=32, n_heads=8, d_ff=24)
+    first = torch.zeros(32, dtype=torch.float64)
+    first[::4] = 1.0  # of each head
+    keys = torch.zeros(32, 32, dtype=torch.float64)
+    keys[::4, 0] = -(2.0**14)
+    block.set(attention__W_q__weight=0 * keys, attention__W_q__bias=first)
+    block.set(attention__W_k__weight=keys, attention__W_k__bias=0 * first)
+    x, mask = rng.normal(2, 5, 32), rng.keep(2, 1, 5)
+    x[..., 0] = torch.where(mask[:, 0], rng.integers(2, 4, 2, 5).double(), 0.0)
+    block(x, mask)
+
+
 @pytest.mark.derive("grad")
 def test_sizes_that_people_run(check, rng):
     """Six hundred tokens, three hundred keys, wide heads and many of them: nothing changes with size."""
     block = check.module(d_model=96, n_heads=1, d_ff=200)
     block.set(**{f"attention__{name}__weight": rng.normal(96, 96, scale=0.2) for name in ("W_q", "W_k")})
     block(rng.normal(10, 9, 96), mask=rng.keep(9, 9))
-    check.module(d_model=96, n_heads=12, d_ff=24)(rng.normal(1, 5, 96))
+    x = rng.normal(1, 5, 96)
+    x[0, 1, 7] = 100.0  # nine deviations from all other features
+    check.module(d_model=96, n_heads=12, d_ff=24)(x)
     check.module(d_model=4, n_heads=1, d_ff=8)(rng.normal(1, 600, 4, scale=3.0))
 
 

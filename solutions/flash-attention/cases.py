@@ -191,6 +191,13 @@ def test_causal_and_scores_far_below_zero(check, rng, level):
 
 
 @pytest.mark.mask
+@pytest.mark.derive("dtype")
+def test_scores_below_minus_ten_thousand(check, rng):
+    """All scores lie at -12288 and less, which float16 has: -10,000 in the place of the future would be more."""
+    check(*leveled(rng, 6, 6, -12288.0 * (1 + rng.permutation(6).double() / 8)), 2, causal=True)
+
+
+@pytest.mark.mask
 @pytest.mark.derive
 @pytest.mark.parametrize("block_size", [2, 8])
 def test_later_tokens_leave_no_trace(check, rng, block_size):
@@ -210,9 +217,10 @@ def cost(check, rng, n, causal):
 
 @pytest.mark.cost
 @pytest.mark.parametrize("causal", [False, True])
-def test_no_tensor_for_all_pairs(check, rng, causal):
+@pytest.mark.parametrize("tokens", [32, 128])
+def test_no_tensor_for_all_pairs(check, rng, causal, tokens):
     """Four times as many tokens need tensors four times as large: none has a place for each pair of tokens."""
-    small, large = cost(check, rng, 128, causal), cost(check, rng, 512, causal)
+    small, large = cost(check, rng, tokens, causal), cost(check, rng, 4 * tokens, causal)
     check.at_most(
         large.biggest,
         8 * small.biggest,
@@ -255,6 +263,11 @@ def test_faint_keys_with_loud_values(check, rng):
     q[..., 0], q[..., 1:], k[..., 0] = 2.0, 0.0, 0.0
     k[:, :, 1, 0], v[:, :, 1] = -230.0, 1e100 * v[:, :, 1]
     check(q, k, v, block_size=2)
+    for faint in (slice(0, 2), slice(2, 4)):  # whole blocks of them, in front of the others and behind some
+        q, k, v = tensors(rng, 3, 6)
+        q[..., 0], q[..., 1:], k[..., 0] = 2.0, 0.0, 0.0
+        k[:, :, faint, 0], v[:, :, faint] = -25.0, 1e11 * v[:, :, faint]
+        check(q, k, v, block_size=2)
 
 
 @pytest.mark.precise

@@ -239,6 +239,7 @@ def test_sizes_that_people_run(check, rng):
     mask = torch.cat([rng.keep(2, 300), torch.ones(2, 70, dtype=torch.bool)], dim=1)
     cache = (rng.normal(2, 12, 300, 8), rng.normal(2, 12, 300, 8))
     attention(rng.normal(2, 70, 96), cache, mask)
+    attention(rng.normal(2, 1, 96), cache)
     attention(rng.normal(1, 80, 96))
 
 

@@ -54,6 +54,13 @@ def test_tokens_of_different_size(check, rng):
     check["layer_norm"](sizes * rng.normal(2, 4, 8) + sizes, *affine(rng, 8))
 
 
+def test_a_feature_that_stands_out(check, rng):
+    """One feature of four hundred far from all others: it comes out at twenty deviations, and nothing is cut."""
+    x = rng.normal(2, 400)
+    x[0, 7] = 1e3
+    check["layer_norm"](x, *affine(rng, 400))
+
+
 def test_tiny_values(check, rng):
     """A variance around the size of eps, where eps and its place show."""
     check["layer_norm"](rng.normal(3, 4, 8, scale=3e-3), *affine(rng, 8))

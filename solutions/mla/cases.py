@@ -168,6 +168,34 @@ def test_very_large_scores(check, rng):
     mla(200.0 * rng.normal(2, 4, 8))
 
 
+def low(check, rng, level):
+    """Build a layer, and tokens whose scores are all `level`."""
+    attention = check.module(d_model=2, n_heads=1, d_latent=3, d_rope=2)
+    queries, keys = torch.zeros(4, 2, dtype=torch.float64), torch.zeros(2, 3, dtype=torch.float64)
+    queries[0, 0] = keys[0, 0] = 1.0
+    latents, values = rng.normal(3, 2), rng.normal(2, 3)
+    latents[0], values[:, 0] = torch.tensor([2 * level, 0.0], dtype=torch.float64), 0.0
+    attention.set(W_q__weight=queries, W_uk__weight=keys, W_dkv__weight=latents, W_uv__weight=values)
+    x = rng.normal(2, 6, 2)
+    x[..., 0] = 1.0
+    return attention, x
+
+
+@pytest.mark.derive("dtype")
+def test_scores_below_minus_ten_thousand(check, rng):
+    """All scores are -16384, which float16 has: -10,000 in the place of the future would be more."""
+    attention, x = low(check, rng, -(2.0**14))
+    attention(x)
+
+
+@pytest.mark.derive("device", "contract")
+@pytest.mark.parametrize("level", [-(2.0**40), -(2.0**115)])
+def test_no_score_is_too_low(check, rng, level):
+    """A finite stand-in for minus infinity is only as good as the lowest score it meets."""
+    attention, x = low(check, rng, level)
+    attention(x)
+
+
 @without_grad
 def test_digits_of_double_precision(check, rng):
     """In float64 the scores lie around a million and differ by a third: these digits must not get lost on the way."""

@@ -58,6 +58,9 @@ def test_one_loud_feature(check, rng):
     x = rng.normal(2, 3, 8)
     x[..., 5] = 30.0
     check(x, rng.normal(8))
+    wide = rng.normal(2, 400)
+    wide[0, 7] = 1e3
+    check(wide, rng.normal(400))
 
 
 def test_tiny_values(check, rng):

@@ -168,6 +168,18 @@ def test_later_tokens_leave_no_trace(check, rng, n_layers):
 
 
 @pytest.mark.mask
+@pytest.mark.derive("dtype")
+def test_scores_below_minus_ten_thousand(check, rng):
+    """All scores are -16384, which float16 has: -10,000 in the place of the future would be more."""
+    model = check.module(vocab_size=20, d_model=32, n_heads=8, n_layers=1, max_len=8)
+    first, nothing = torch.zeros(32, dtype=torch.float64), torch.zeros(32, 32, dtype=torch.float64)
+    first[::4] = 1.0  # of each head
+    model.set(blocks__0__attention__W_q__weight=nothing, blocks__0__attention__W_q__bias=first)
+    model.set(blocks__0__attention__W_k__weight=nothing, blocks__0__attention__W_k__bias=-(2.0**15) * first)
+    model(text(rng, 20, 4, 6))
+
+
+@pytest.mark.mask
 @pytest.mark.derive("device", "contract")
 @pytest.mark.parametrize("level", [-(2.0**14), 2.0**14, -(2.0**115)])
 def test_scores_far_below_and_above_zero(check, rng, level):

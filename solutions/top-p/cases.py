@@ -213,3 +213,4 @@ def test_other_sizes(check, rng):
     for rows in ((300,), (9, 2), (9, 1, 1), (1, 2, 2), (6, 6, 6)):
         check(shuffled(rng, LADDER, *rows), 0.72)
     check(3e4 + rng.normal(3), 0.9)
+    check(torch.zeros(1, 3000, dtype=torch.float64), 2100.5 / 3000)

@@ -144,3 +144,11 @@ def test_a_long_chunk_behind_a_cache(check, rng):
     """Forty tokens at once behind a prefix of seventy: each sees the whole prefix, and no later one."""
     model = build(check, rng, d_model=8, n_heads=2)
     feed(model, rng.normal(1, 4, 8), None, targets(rng, 1, 110), [70, 40])
+
+
+@pytest.mark.derive
+def test_one_token_behind_three_hundred(check, rng):
+    """A step far into a text: the new token sees all that lies behind it."""
+    model = build(check, rng, d_model=8, n_heads=2)
+    cache = [(rng.normal(2, 2, 300, 4), rng.normal(2, 2, 300, 4))]
+    model.method("decode", targets(rng, 2, 1), rng.normal(2, 4, 8), None, cache)

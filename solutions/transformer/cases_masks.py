@@ -95,6 +95,19 @@ def test_scores_far_from_zero(check, rng, height):
 
 
 @pytest.mark.mask
+@pytest.mark.derive("dtype")
+def test_scores_below_minus_ten_thousand(check, rng):
+    """All scores are -16384, which float16 has: -10,000 would be more, for the future as for padding."""
+    model = build(check, rng, n_heads=8)
+    first, nothing = torch.zeros(32, dtype=torch.float64), torch.zeros(32, 32, dtype=torch.float64)
+    first[::4] = 1.0  # of each head
+    for name in ("encoder__layers__0__attention", "decoder__layers__0__self_attn", "decoder__layers__0__cross_attn"):
+        model.set(**{f"{name}__W_q__weight": nothing, f"{name}__W_q__bias": first})
+        model.set(**{f"{name}__W_k__weight": nothing, f"{name}__W_k__bias": -(2.0**15) * first})
+    model(padded(rng, [5, 2]), targets(rng, 2, 4))
+
+
+@pytest.mark.mask
 @without_dtype
 def test_memory_of_one_position(check, rng):
     """A memory of one position, which one sequence may see and the other may not."""

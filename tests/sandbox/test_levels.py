@@ -215,6 +215,19 @@ def test_weights_and_inputs_are_as_they_were(before: str) -> None:
     assert torch.equal(got, x * 2)
 
 
+@pytest.mark.parametrize(("stateful", "seen"), [(False, True), (True, False)])
+def test_methods_of_modules_have_an_earlier_call(stateful: bool, seen: bool) -> None:
+    """A module keeps nothing from call to call, in no method; an object that is none may, and is called once."""
+    x, y = arguments()
+    source = MODULE.format("pass") + (
+        "    def look(self, x, y):\n"
+        "        self.met = [*getattr(self, 'met', []), x.clone()]\n"
+        "        return x * (3 if len(self.met) == 2 and not torch.equal(self.met[0], x) else 2)\n"
+    )
+    got = called(source, {"before": "inputs"}, x, y, method="look", stateful=stateful)
+    assert torch.equal(got, x * (3 if seen else 2))
+
+
 def test_an_earlier_call_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     """What an answer prints is printed once for each call that its author knows of."""
     called("def f(x, y):\n    print('here')\n    return x", {"before": "inputs"}, *arguments())
