@@ -129,7 +129,7 @@ class Judge:
             progress.lap("cases")
             outcomes = sorted(progress.outcomes, key=lambda o: (FAMILIES.index(o.family), o.case.position))
             if explained:
-                isolate(grading, outcomes)
+                isolate(grading, outcomes, request["source"])
             document = _document(request, grading, outcomes, total, workbench)
             progress.lap("diagnosis")
         workbench.used(plan, many=many)

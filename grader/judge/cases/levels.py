@@ -22,6 +22,8 @@ from grader.transport import memory
 
 PLAIN: Final = ""
 RECORDED: Final = "recorded"
+UNRECORDED: Final = "unrecorded"
+"""How a case is written: a level only in what is told of a case that passes where gradients are recorded."""
 Row = dict[str, str]
 
 FACTORS: Final[dict[str, tuple[str, ...]]] = {
@@ -54,6 +56,7 @@ TITLES: Final = {
     ("before", ways.STEPPED): marked("after a call with other weights, changed in place since"),
     ("before", ways.LOADED): marked("after a call with other weights, loaded anew since"),
     ("gradients", RECORDED): marked("with gradients recorded"),
+    ("gradients", UNRECORDED): marked("where no gradients are recorded"),
     ("gradients", ways.INFERENCE): marked("in inference mode"),
     ("identity", ways.VIEWS): marked("with two views of one tensor in place of one object"),
     ("identity", ways.CLONES): marked("with two equal tensors in place of one object"),

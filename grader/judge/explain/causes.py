@@ -13,6 +13,7 @@ from typing import Any, Final
 from grader.catalog import FAMILIES
 from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.explain.diagnosis import Diagnosis
+from grader.judge.explain.levels import TOLD, by_factor
 from grader.judge.explain.locate.find import chosen, locate
 from grader.judge.explain.locate.several import locate_beside
 from grader.judge.explain.locate.words import FEW, Located, listed
@@ -43,7 +44,9 @@ class Cause:
     """One reason why cases fail."""
 
     id: str
-    """That of a known mistake, "located" where only the place is known, "seen" where not even that is."""
+    """That of a known mistake, or what it depends on; "located" where only the place is known, "seen" where not even
+    that is.
+    """
     cases: tuple[CaseOutcome, ...]
     evidence: CaseOutcome
     mistake: Diagnosis | None = None
@@ -57,6 +60,9 @@ class Cause:
         if self.mistake is not None:
             mistake = self.mistake.mistake
             texts = {"title": mistake.title[lang], "explain": mistake.explain[lang], "push": mistake.nudge[lang]}
+        elif self.id in TOLD:
+            title, push = TOLD[self.id]
+            texts |= {"title": _(title), "push": _(push)}
         elif self.located is not None:
             texts |= {"title": self.located.title or self._place(self.located), "push": self.located.push}
         else:
@@ -103,9 +109,16 @@ def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> 
     passing = [case for case in outcomes if case.outcome == "passed" and case.family in DERIVED_FROM]
     search = _Search(failing, passing, source)
     found = [cause for diagnosis in told_of(named) if (cause := search.named(diagnosis)) is not None]
+    found += search.by_levels()
     every = [*_joined([*found, *search.located()]), *search.seen()]
     return sorted(
-        every, key=lambda cause: (not cause.evidence.is_out_of_bounds, not cause.is_missing, cause.mistake is None)
+        every,
+        key=lambda cause: (
+            not cause.evidence.is_out_of_bounds,
+            not cause.is_missing,
+            cause.mistake is None,
+            cause.id not in TOLD,
+        ),
     )
 
 
@@ -161,6 +174,16 @@ class _Search:
         streams = {case.case.stream for case in its}
         taken = self._take(case for case in self._left if case in its or case.case.stream in streams)
         return Cause(diagnosis.mistake.id, _ordered({*taken, *its}), evidence, diagnosis, place)
+
+    def by_levels(self) -> list[Cause]:
+        """Take the cases that fail on one way through them only: what the answer depends on."""
+        found = []
+        for factor, its in list(by_factor(self._failing, self._left)):
+            place = self._look(its)
+            place = place if place is not None and len(place.lines) <= MOST_LINES_OF_A_NAME else None
+            evidence = place.case if place is not None and place.case.needs else its[0]
+            found.append(Cause(factor, self._take(its), evidence, located=place))
+        return found
 
     def located(self) -> list[Cause]:
         """Take the cases that go wrong at places that are known, one family of failures after the other."""

@@ -11,7 +11,7 @@ the numbers of the cases that stand beside it, and what its words say is to be s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import combinations, groupby, islice, zip_longest
 from typing import Final
@@ -19,7 +19,7 @@ from typing import Final
 from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.contract import Grading
 from grader.judge.explain.bank import Bank
-from grader.judge.explain.diagnosis import Diagnosis, both_of, diagnosis_of
+from grader.judge.explain.diagnosis import Diagnosis, both_of, diagnosis_of, is_seen, merged
 from grader.judge.explain.mistakes import Mistake
 from grader.judge.explain.reproduce import (
     MistakeRunner,
@@ -31,7 +31,6 @@ from grader.judge.explain.reproduce import (
 )
 from grader.judge.runs.outcome import CaseOutcome
 from grader.sandbox.observe import SIMULATED
-from grader.transport.wire import tensors_in
 
 FAILING_PER_FAMILY: Final = 4
 PASSING_PER_FAMILY: Final = 3
@@ -69,26 +68,17 @@ def diagnose(grading: Grading, outcomes: list[CaseOutcome], bank: Bank, source: 
     """
     failing = [case for case in outcomes if case.failure is not None and is_comparable(case)]
     passing = [case for case in outcomes if case.outcome == "passed" and not case.is_read_off and is_comparable(case)]
-    if not failing or grading.answer.load_failure is not None or all(_is_stub(case) for case in failing):
+    if (
+        not failing
+        or grading.answer.load_failure is not None
+        or all(c.failure and c.failure.kind == "stub" for c in failing)
+    ):
         return []
     if not any(case.variant.device == SIMULATED for case in failing):
         passing = [case for case in passing if case.variant.device != SIMULATED]
     by_id = {case.id: case for case in failing}
-    found = _Search(grading, bank, failing, passing).found()
-    return [diagnosis for diagnosis in found if _is_seen(diagnosis, [by_id[case] for case in diagnosis.cases], source)]
-
-
-def _is_seen(diagnosis: Diagnosis, cases: list[CaseOutcome], source: str) -> bool:
-    """Whether what a mistake's name says is to be seen: NaN in the numbers of its cases, NumPy in the answer."""
-    title = diagnosis.mistake.title["en"]
-    return ("NaN" not in title or any(map(_has_nan, cases))) and ("NumPy" not in title or "numpy" in source)
-
-
-def _has_nan(case: CaseOutcome) -> bool:
-    check = case.evidence.checked
-    exchanges = [exchange for exchange in check.exchanges if exchange.settled] if check is not None else []
-    tensors = (tensor for e in exchanges for tensor in tensors_in([e.value, e.grads]))
-    return any(tensor.is_floating_point() and bool(tensor.isnan().any()) for tensor in tensors)
+    found = merged(_Search(grading, bank, failing, passing).found())
+    return [diagnosis for diagnosis in found if is_seen(diagnosis, [by_id[case] for case in diagnosis.cases], source)]
 
 
 class _Search:
@@ -146,6 +136,11 @@ class _Search:
 
         ``does``: whether they do what the answer did, for each case as it is written.
         """
+        needed = self._needed(mistakes, does)
+        if needed != mistakes:
+            run = self._bank.together(*needed)
+            assert run is not None  # all of them stand in one file
+            return self._told(needed, {case: reproduces(self._grading, run, case) for case in does})
         strange = {case.case.stream for case, same in does.items() if not same}
         cases = [case for case in self._failing if case.case.stream not in strange]
         if len(mistakes) == 1:
@@ -153,13 +148,25 @@ class _Search:
         found = []
         for mistake in mistakes:
             others = tuple(one for one in mistakes if one is not mistake)
-            alone = next((run for one, run in self._singles if others == (one,)), None) or self._bank.together(*others)
+            alone = self._bank.together(*others)
             enough = {c.case.stream for c in does if alone is not None and reproduces(self._grading, alone, c)}
             its = [case for case in cases if case.case.stream not in enough]
             found.append(replace(diagnosis_of(mistake, its or cases), together=True, beside=others))
         told = {case for diagnosis in found for case in diagnosis.cases}
         rest = tuple(case.id for case in cases if case.id not in told)
         return [replace(found[0], cases=found[0].cases + rest), *found[1:]]
+
+    def _needed(self, mistakes: tuple[Mistake, ...], cases: Iterable[CaseOutcome]) -> tuple[Mistake, ...]:
+        """Leave out what the others do without: beside a mistake that fails everywhere, one that shows nowhere fits."""
+        both = self._bank.together(*mistakes)
+        every = (*cases, *self._few, *self._plain, *self._own)
+        together = [case for case in every if both is not None and reproduces(self._grading, both, case)]
+        for mistake in reversed(mistakes) if together and len(mistakes) > 1 else ():
+            others = tuple(one for one in mistakes if one is not mistake)
+            alone = self._bank.together(*others)
+            if alone is not None and self._all(alone, together):
+                return self._needed(others, cases)
+        return mistakes
 
     def _fit(self, mistakes: list[tuple[Mistake, MistakeRunner]]) -> list[tuple[Mistake, MistakeRunner]]:
         """Return those that do what the answer did in a few cases."""
@@ -377,10 +384,6 @@ class _Search:
 
     def _all(self, implementation: MistakeRunner, cases: list[CaseOutcome]) -> bool:
         return all(reproduces(self._grading, implementation, case) for case in cases)
-
-
-def _is_stub(case: CaseOutcome) -> bool:
-    return case.failure is not None and case.failure.kind == "stub"
 
 
 def _order(case: CaseOutcome) -> tuple[bool, bool]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from grader.judge.explain.levels import depends_on_gradients
 from grader.judge.explain.mistakes import Mistake
 from grader.judge.runs.outcome import CaseOutcome
+from grader.transport.wire import tensors_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +37,31 @@ def diagnosis_of(mistake: Mistake, cases: list[CaseOutcome]) -> Diagnosis:
 def both_of(*pairs: tuple[Mistake, list[CaseOutcome]]) -> list[Diagnosis]:
     """Return what is said of two mistakes in one file, each with its own failing cases."""
     return [Diagnosis(mistake, tuple(case.id for case in cases), together=True) for mistake, cases in pairs]
+
+
+def merged(found: list[Diagnosis]) -> list[Diagnosis]:
+    """Tell a mistake once that was found in a family by itself and in what was left, too."""
+    every: dict[str, Diagnosis] = {}
+    for one in found:
+        known = every.get(one.mistake.id)
+        cases = (case for case in one.cases if known is None or case not in known.cases)
+        every[one.mistake.id] = replace(known or one, cases=(*(known.cases if known else ()), *cases))
+    return list(every.values())
+
+
+def is_seen(diagnosis: Diagnosis, cases: list[CaseOutcome], source: str) -> bool:
+    """Whether what a mistake's name says is to be seen: NaN in the numbers of its cases, NumPy in the answer.
+
+    What shows only where no gradients are recorded is not what the answer does.
+    """
+    title = diagnosis.mistake.title["en"]
+    if any(map(depends_on_gradients, cases)):
+        return False
+    return ("NaN" not in title or any(map(_has_nan, cases))) and ("NumPy" not in title or "numpy" in source)
+
+
+def _has_nan(case: CaseOutcome) -> bool:
+    check = case.evidence.checked
+    exchanges = [exchange for exchange in check.exchanges if exchange.settled] if check is not None else []
+    tensors = (tensor for e in exchanges for tensor in tensors_in([e.value, e.grads]))
+    return any(tensor.is_floating_point() and bool(tensor.isnan().any()) for tensor in tensors)
