@@ -10,7 +10,7 @@ import pytest
 from grader import catalog
 from grader.catalog import FAMILIES
 from grader.judge.cases.case import Case, variants_of
-from grader.judge.cases.levels import FACTORS, TITLES, covering, described, drawn
+from grader.judge.cases.levels import FACTORS, TITLES, UNRECORDED, covering, described, drawn
 from grader.judge.cases.variant import LevelSet
 from grader.judge.runs.isolation import smallest
 from tests.judge.runs import no_case
@@ -102,7 +102,7 @@ def test_katas_leave_out_levels_that_there_are() -> None:
 def test_every_level_has_words() -> None:
     """A reader gets a sentence for each level."""
     levels = {(factor, level) for factor, many in FACTORS.items() for level in many if level}
-    assert levels == set(TITLES)
+    assert {*levels, ("gradients", UNRECORDED)} == set(TITLES)
     assert all(described([level]) for level in sorted(levels))
 
 
