@@ -186,11 +186,16 @@ class _Search:
         return found
 
     def located(self) -> list[Cause]:
-        """Take the cases that go wrong at places that are known, one family of failures after the other."""
+        """Take the cases that go wrong at places that are known, one family of failures after the other.
+
+        What is written into an argument comes first: a wider place around that line goes wrong for it.
+        """
         found: dict[tuple[int, ...], Cause] = {}
         known: dict[str, Located] = {}
         """Of each kind but errors, each of which has a line of its own."""
-        for kind, family in dict.fromkeys(map(_group, self._left)):
+        written: list[tuple[int, ...]] = []
+        """The lines that write into arguments."""
+        for kind, family in sorted(dict.fromkeys(map(_group, self._left)), key=lambda group: group[0] != "modified"):
             its = [case for case in self._left if _group(case) == (kind, family)]
             place = self._look(its) or (known.get(kind) if self._looks <= 0 else None)
             if place is None:
@@ -198,8 +203,12 @@ class _Search:
             if kind != "error":
                 known.setdefault(kind, place)
             taken = self._take(its)
-            other = found.get(place.lines)
-            found[place.lines] = Cause(
+            around = {its[0].failure.line} if kind == "error" and its[0].failure else set(place.lines)
+            lines = next(filter(around.issuperset, written), place.lines)
+            if kind == "modified":
+                written.append(lines)
+            other = found.get(lines)
+            found[lines] = Cause(
                 LOCATED,
                 (*(other.cases if other else ()), *taken),
                 other.evidence if other else _telling(its, place),
