@@ -26,7 +26,7 @@ from grader.probes import simdevice
 from grader.sandbox import confine, lazy, limits
 from grader.sandbox.executor import AnswerError, Executor, Given
 from grader.sandbox.limits import WHERE_ARE_YOU
-from grader.sandbox.named import STEPS, WORK, recorded, worked
+from grader.sandbox.named import AGAIN
 from grader.sandbox.preloaded import INHERITED, Item, items_of, numbered
 from grader.sandbox.tampering import audit, gates, hiding
 from grader.sandbox.tampering.ledger import Ledger
@@ -127,10 +127,8 @@ class Guest:
                 return {"kind": "device", "problem": simdevice.available()}, {}
             if operation == "train":
                 return self._executor.train(header, _load(payload), self._teller(header["nonce"]))
-            if operation == STEPS:
-                return recorded(self._executor, header, _load(payload))
-            if operation == WORK:
-                return worked(self._executor, header, _load(payload))
+            if operation in AGAIN:
+                return AGAIN[operation](self._executor, header, _load(payload))
             return self._executor.do(header, _load(payload))
         except BaseException as error:  # noqa: BLE001 - SystemExit, KeyboardInterrupt, pytest.skip...: all are failures
             return self._describe(error), {}

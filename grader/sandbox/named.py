@@ -13,6 +13,7 @@ import torch
 
 from grader.probes.lines import Passed
 from grader.probes.steps import SOURCE, Recorder, Step
+from grader.probes.ways import Ways
 from grader.probes.work import Work
 from grader.sandbox import observe
 from grader.sandbox.executor import Executor
@@ -22,6 +23,8 @@ STEPS: Final = "steps"
 """The name of the operation, and the kind of its reply."""
 WORK: Final = "work"
 """The same, for how much work each line asks for."""
+WAYS: Final = "ways"
+"""The same, for which lines run one after the other."""
 DEEPEST: Final = 20
 MOST_VALUES: Final = 400
 MOST_SENT: Final = 1200
@@ -61,6 +64,14 @@ def worked(executor: Executor, header: Header, tensors: Tensors) -> tuple[Header
         executor.call(header | PLAIN | {"steps": work}, tensors)
     most = work.counted.most_common(MOST_SENT)
     return {"kind": WORK, "counted": [[list(lines[-DEEPEST:]), size, count] for (lines, size), count in most]}, {}
+
+
+def gone(executor: Executor, header: Header, tensors: Tensors) -> tuple[Header, Tensors]:
+    """Make a call once more, gradients and all, and tell which lines ran one after the other."""
+    ways = Ways(executor.filename)
+    with contextlib.suppress(Exception):
+        executor.call(header | PLAIN | {"grad": header["grad"], "steps": ways}, tensors)
+    return {"kind": WAYS, "taken": sorted(map(list, ways.taken))}, {}
 
 
 def written(passed: list[Passed]) -> torch.Tensor:
@@ -103,3 +114,7 @@ def telling(steps: list[Step]) -> list[int]:
             room -= value.numel() * value.element_size()
             found.append(number)
     return found
+
+
+AGAIN: Final = {STEPS: recorded, WORK: worked, WAYS: gone}
+"""How a call is made once more, by the name of the operation."""

@@ -15,7 +15,10 @@ from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.explain.diagnosis import Diagnosis
 from grader.judge.explain.levels import TOLD, by_factor
 from grader.judge.explain.locate.find import chosen, locate
+from grader.judge.explain.locate.kept import by_itself, kept_in
 from grader.judge.explain.locate.several import locate_beside
+from grader.judge.explain.locate.statements import statements_of
+from grader.judge.explain.locate.ways import Ways
 from grader.judge.explain.locate.words import FEW, Located, listed
 from grader.judge.explain.mistakes import Mistake
 from grader.judge.explain.picture import picture
@@ -26,6 +29,8 @@ from grader.text import clean
 
 MOST_LOOKED_AT: Final = 5
 """So many failing cases are run once more with their steps recorded."""
+MOST_ALONE: Final = 2
+"""So many of them are run once more alone, in a process of their own, where an answer keeps something."""
 MOST_FOR_ONE: Final = 3
 """So many of them for one place, where the first ones tell a wide one: each is right for its own case."""
 CHEAP: Final = 150
@@ -107,7 +112,8 @@ def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> 
     """Return why cases fail, the most telling first: what is out of bounds, mistakes by their names, places."""
     failing = [case for case in outcomes if case.failure is not None]
     passing = [case for case in outcomes if case.outcome == "passed" and case.family in DERIVED_FROM]
-    search = _Search(failing, passing, source)
+    right = [case for case in outcomes if case.outcome == "passed" and not case.is_read_off]
+    search = _Search(failing, passing, source, Ways(source, right))
     found = [cause for diagnosis in told_of(named) if (cause := search.named(diagnosis)) is not None]
     found += search.by_levels()
     every = [*_joined([*found, *search.located()]), *search.seen()]
@@ -150,9 +156,10 @@ def told_of(named: list[Diagnosis]) -> list[Diagnosis]:
 class _Search:
     """Gives each failing case to one cause."""
 
-    def __init__(self, failing: list[CaseOutcome], passing: list[CaseOutcome], source: str) -> None:
+    def __init__(self, failing: list[CaseOutcome], passing: list[CaseOutcome], source: str, ways: Ways) -> None:
+        self._ways = ways
         self._failing, self._left, self._passing, self._source = failing, failing, passing, source
-        self._looks = MOST_LOOKED_AT
+        self._looks, self._alone = MOST_LOOKED_AT, MOST_ALONE
         self._known: dict[tuple[CaseOutcome, tuple[str, ...]], Located | None] = {}
 
     def named(self, diagnosis: Diagnosis) -> Cause | None:
@@ -230,7 +237,10 @@ class _Search:
 
         ``beside``: mistakes that the answer makes as well, which are looked for by themselves.
         """
-        place, left = None, cases
+        left = cases
+        place = self._kept(cases) if not beside else None
+        if place is not None:
+            return place
         names = tuple(mistake.id for mistake in beside)
         for _again in range(MOST_FOR_ONE):
             case = chosen(left)
@@ -249,7 +259,15 @@ class _Search:
             alike = case.family, case.variant.dtype  # where numbers are rounded otherwise, other steps look right
             left = [one for one in left if (one.family, one.variant.dtype) == alike]
             left = [one for one in left if one.case.stream != case.case.stream]
-        return place
+        return self._ways.narrowed(place, cases) if cases else place
+
+    def _kept(self, cases: list[CaseOutcome]) -> Located | None:
+        """Find out whether one of these cases fails by what an earlier call has left, as often as there is time for."""
+        case = chosen(cases) or next(iter(cases), None)
+        if case is None or self._alone <= 0 or not kept_in(self._source):
+            return None
+        self._alone -= 1
+        return by_itself(case, statements_of(self._source))
 
     def _take(self, cases: Iterable[CaseOutcome]) -> tuple[CaseOutcome, ...]:
         taken = tuple(cases)

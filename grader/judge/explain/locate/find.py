@@ -12,7 +12,7 @@ from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.cases.check import Check
 from grader.judge.exchange.compare import agree
 from grader.judge.exchange.results import Exchange
-from grader.judge.explain.locate import costs, kinds, meeting
+from grader.judge.explain.locate import costs, guards, kinds, meeting
 from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.match import RELATIVE, near, plain
@@ -65,7 +65,7 @@ def locate(
     group, statements = "value" if by_numbers else case.failure.group, statements_of(source)
     if group == "error" and case.check is not None and case.check.expected_an_error:
         raises = of_reference(case.check, exchange) is None
-        return kinds.refused_late(case, exchange, statements) if raises else None
+        return guards.refused_late(case, exchange, statements) if raises else None
     if group == "error" and not case.failure.line:
         return kinds.called(case, exchange, statements)
     if group == "error" and ((found := meeting.where_made(case, exchange, statements)) or case.variant.device != "cpu"):
@@ -270,7 +270,7 @@ _LOOKS: Final[dict[str, Callable[[CaseOutcome, Exchange, Statements], Located | 
     "cost": costs.most_of_it,
     "modified": kinds.modified,
     "parameters": kinds.parameters,
-    "no-error": kinds.unchecked,
+    "no-error": guards.unchecked,
     "missing": kinds.attribute,
 }
 

@@ -66,6 +66,10 @@ class Flow:
         """Return the statement that a line belongs to."""
         return self._at.get(line) or Statement(line)
 
+    def every(self) -> list[Statement]:
+        """Return the statements in their order."""
+        return [statement for line, statement in sorted(self._at.items()) if line == statement.line]
+
     def texts(self) -> frozenset[str]:
         """Return what the statements say."""
         return frozenset(statement.text for statement in self._at.values() if statement.text)

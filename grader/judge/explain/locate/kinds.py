@@ -9,18 +9,23 @@ from dataclasses import replace
 
 import torch
 
+from grader.judge.cases.check import Check
 from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.flow import flow_of
+from grader.judge.explain.locate.places import asked_for, lines_of, located, makers
 from grader.judge.explain.locate.region import Alignment
-from grader.judge.explain.locate.statements import Statements, statements_of
+from grader.judge.explain.locate.statements import Statements
 from grader.judge.explain.locate.traces import Step, Trace, calls_before, of_answer, of_reference
-from grader.judge.explain.locate.words import FEW, Located, listed
+from grader.judge.explain.locate.words import FEW, Located
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _, plural
+from grader.probes.lines import RESULT
 from grader.transport.wire import dtype_name, tensors_in
 
 WIDTH = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
+WITHOUT_GRADIENTS = re.compile("no_grad|inference_mode|set_grad_enabled")
+A_DTYPE = re.compile("float|half|bfloat|double|dtype", re.IGNORECASE)
 OF_SCENES = re.compile(r": (?P<name>\w+) (has the shape|is an?) (?P<mine>.+), expected (an )?(?P<expected>.+)$")
 """What a scene says of a parameter that is another one than the contract's (``sandbox/drivers.py``)."""
 
@@ -42,8 +47,19 @@ def gradient(case: CaseOutcome, exchange: Exchange, statements: Statements) -> L
         if others:
             sentence = _("NaN comes up on the way and is taken out again; its gradient stays NaN: {where}.")
             return located(case, others, sentence, title=_("NaN is taken out of the result, not out of its gradient"))
+    lines = _beneath(lines, case.check, statements)
     sentence = _("The graph ends in {where}: what goes in carries a gradient, what comes out does not.")
     return located(case, lines, sentence, title=_("a gradient is cut off"))
+
+
+def _beneath(lines: tuple[int, ...], check: Check, statements: Statements) -> tuple[int, ...]:
+    """Return the blocks without gradients that lines stand in, and which of them do; all lines where none does."""
+    flow, model = flow_of(statements.source), flow_of(check.grading.reference_text).texts()
+    heads = {line: [at for at in flow.at(line).heads if WITHOUT_GRADIENTS.search(flow.at(at).text)] for line in lines}
+    own = {line: [at for at in found if flow.at(at).text not in model] for line, found in heads.items()}
+    blocks = tuple(dict.fromkeys(at for found in own.values() for at in found))
+    inside = tuple(line for line in lines if own[line])
+    return (*blocks, *inside) if blocks else lines
 
 
 def _hidden_nan(trace: Trace, numbers: Iterable[int]) -> list[Step]:
@@ -75,7 +91,12 @@ def dtype(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loca
             trace = of_answer(case.check, call)
             end = Alignment.made(trace, leaf) if trace is not None else None
             if trace is not None and end is not None:
-                lines = lines_of(entries(trace, end, name, dtype_name(expected)), statements)
+                met = entries(trace, end, name, dtype_name(expected))
+                own = [step.line for step in met if any(trace.steps[read].is_source for read in step.reads)]
+                made = makers(own, statements, case.check.grading.reference_text)
+                chosen = [at for at in made if A_DTYPE.search(flow_of(statements.source).at(at).text)]
+                lines = tuple(dict.fromkeys((*chosen, *lines_of(met, statements))))
+                lines = _with_the_end(lines, trace, case.check, statements) if call is exchange else lines
             if lines:
                 break
         if not lines:  # what was handed in is handed back
@@ -84,6 +105,14 @@ def dtype(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loca
         words = {"dtype": name, "expected": dtype_name(expected)}
         return located(case, lines, sentence, title=_("a result has the wrong dtype"), **words)
     return None
+
+
+def _with_the_end(lines: tuple[int, ...], trace: Trace, check: Check, statements: Statements) -> tuple[int, ...]:
+    """Add where a result is handed back that might have been brought back to its dtype there."""
+    flow, model = flow_of(statements.source), flow_of(check.grading.reference_text).texts()
+    end = statements.of(trace.returned)
+    more = len(lines) <= FEW and end and end not in lines and flow.at(end).text not in model
+    return (*lines, end) if more else lines
 
 
 def device(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -123,8 +152,40 @@ def precision(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
     names = {step.dtype for step in short}
     if len(names) != 1:
         return None
+    chosen = _choices(trace, entries, case.check, statements)
+    lines = tuple(dict.fromkeys((*chosen, *lines)))[: max(FEW, len(chosen))] if chosen else lines
     sentence = _("Numbers of {dtype} go through {short}: {where}.")
     return located(case, lines, sentence, title=_("digits are lost"), dtype=mine, short=names.pop())
+
+
+def _choices(trace: Trace, entries: Iterable[Step], check: Check, statements: Statements) -> list[int]:
+    """Return where it was chosen in which dtype steps are made, other than the reference does: for a name of theirs.
+
+    So it may be in a function that they call.
+    """
+    flow, model = flow_of(statements.source), flow_of(check.grading.reference_text).texts()
+    passed, found = trace.passed, list[int]()
+    for step in entries:
+        if not 0 <= step.at < len(passed):
+            continue
+        one = passed[step.at]
+        reads = flow.at(one.line).reads
+        for number in range(step.at, -1, -1):
+            other = passed[number]
+            here = other.frame == one.frame and not reads.isdisjoint(other.made)
+            if number == step.at or flow.at(other.line).begins or not (here or other.caller == step.at):
+                continue
+            text = flow.at(other.line).text
+            if A_DTYPE.search(text) and text not in model and not any(s.at == number for s in trace.steps):
+                found.append(flow.at(other.line).line)
+        inner = (n for n in range(step.at + 1, len(passed)) if passed[n].caller == step.at)
+        texts = ((flow.at(passed[n].line), passed[n]) for n in inner)
+        found += [
+            at.line
+            for at, ran in texts
+            if A_DTYPE.search(at.text) and at.text not in model and RESULT in ran.made and not at.begins
+        ]
+    return list(dict.fromkeys(found))
 
 
 def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -179,48 +240,10 @@ def parameters(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
     return replace(found, sentence="", title=title, push=push)
 
 
-def unchecked(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
-    """Find what asks whether the arguments are right, and lets them pass; or the function that should have raised."""
-    lines, sentence, name = _guards(case, exchange, statements)
-    return located(case, lines, sentence, title=_("what should be refused is accepted"), name=name)
-
-
-def refused_late(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
-    """Find what lets the arguments pass that should be refused, where something else fails of them later."""
-    assert case.failure is not None
-    lines, sentence, name = _guards(case, exchange, statements)
-    found = located(case, lines, sentence, name=name)
-    return replace(found, lines=tuple(dict.fromkeys((*lines, case.failure.line)))) if found is not None else None
-
-
-def _guards(case: CaseOutcome, exchange: Exchange, statements: Statements) -> tuple[tuple[int, ...], str, str]:
-    """Return the checks that let something pass, or the function that lacks one; a sentence for it, and its name.
-
-    A check that stands in the reference word for word is none of them.
-    """
-    assert case.check is not None
-    owner, name = _asked_for(case, exchange)
-    name = name if statements.function(owner, name) else "__init__"  # a scene makes the object first
-    line, model = statements.function(owner, name), statements_of(case.check.grading.reference_text)
-    mine, theirs = flow_of(statements.source), flow_of(model.source)
-    wanted = {theirs.at(at).text for at in model.guards(model.function(owner, name))}
-    guards = statements.guards(line)
-    other = [at for at in guards if mine.at(at).text not in wanted]
-    lacks = len(other) < len(wanted - {mine.at(at).text for at in guards})
-    if guards and not other and not lacks:  # each of them is there: it is what they ask about
-        asked = {name for at in guards for name in mine.at(at).reads}
-        own = (at for at in range(line, max(guards)) if not asked.isdisjoint(mine.at(at).stores))
-        guards = [*(at for at in own if mine.at(at).text not in theirs.texts()), *guards]
-    if guards and len(other) <= FEW and not (lacks and not other):
-        begins = (line,) if lacks and line else ()
-        return (*(other or guards), *begins), _("What should be refused passes {where}."), name or owner
-    return (line,) if line else (), _("`{name}`, which begins in {where}, accepts it."), name or owner
-
-
 def called(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
     """Find the function that cannot be called like that, or the attribute that is not as the contract has it."""
     assert case.failure is not None
-    owner, name = _asked_for(case, exchange)
+    owner, name = asked_for(case, exchange)
     line = statements.function(owner, name)
     if line and "argument" in case.failure.message:
         return _not_taken(case, (owner, name), line, statements)
@@ -278,7 +301,7 @@ def _not_taken(case: CaseOutcome, asked: tuple[str, str], line: int, statements:
 
 def attribute(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
     """Find the line that makes an attribute which was read and is not as it should be."""
-    owner, name = _asked_for(case, exchange)
+    owner, name = asked_for(case, exchange)
     asked = [name, *(str(arg) for arg in exchange.trees["args"] if type(arg) is str)]  # get_buffer("scale")
     name, line = next(((one, line) for one in asked if (line := statements.attribute(owner, one))), ("", 0))
     assert case.check is not None
@@ -300,29 +323,6 @@ def _is_of_another_kind(exchange: Exchange) -> bool:
     if exchange.reply["kind"] != "value":
         return True
     return exchange.want is not None and type(exchange.value) is not type(exchange.want)
-
-
-def _asked_for(case: CaseOutcome, exchange: Exchange) -> tuple[str, str]:
-    """Return the class or function that was called, and the method of it."""
-    assert case.check is not None
-    header = exchange.header
-    if header["op"] != "call" or header["handle"] is None:
-        return header["entry"], "__init__" if header["op"] == "build" else ""
-    builds = (e for e in case.check.exchanges if e.header["op"] == "build")
-    owner = next((e.header["entry"] for e in builds if e.header["handle"] == header["handle"]), "")
-    return owner, header["method"] or "forward"
-
-
-def located(
-    case: CaseOutcome, lines: tuple[int, ...], sentence: str, *, title: str = "", **words: str
-) -> Located | None:
-    """Say of some lines what a sentence has for them; None where there are none."""
-    return Located(case, lines, sentence.format(where=listed(lines), **words), title) if lines else None
-
-
-def lines_of(steps: Iterable[Step], statements: Statements) -> tuple[int, ...]:
-    """Return the lines of the statements that made some steps."""
-    return tuple(dict.fromkeys(statements.of(step.line) for step in steps if step.line))
 
 
 def _behind_results(trace: Trace, exchange: Exchange) -> list[int]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.flow import flow_of
-from grader.judge.explain.locate.kinds import WIDTH, entries, lines_of, located
+from grader.judge.explain.locate.kinds import WIDTH, entries
+from grader.judge.explain.locate.places import lines_of, located, makers
 from grader.judge.explain.locate.statements import Statements
 from grader.judge.explain.locate.traces import Trace, of_answer
 from grader.judge.explain.locate.words import Located
@@ -36,7 +35,7 @@ def where_made(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
     given = {n for n in first if every[n].is_source}
     model = case.check.grading.reference_text
     readers = [every[n].line for n in there if given.intersection(every[n].reads)]
-    lines = _makers(readers or [here] * bool(given), statements, model)  # what else is there was made after them
+    lines = makers(readers or [here] * bool(given), statements, model)  # what else is there was made after them
     if not lines and not on_device:
         met = [step for end in there for step in entries(trace, end, every[end].dtype, name)]
         lines = lines_of(met, statements)
@@ -76,14 +75,6 @@ def _read_at(trace: Trace, here: int, statements: Statements) -> list[int]:
     told = [bound.get(name, "")[1:] for name in flow_of(statements.source).at(here).reads]
     named = [int(text) for text in told if text.isdigit() and int(text) < len(trace.steps)]
     return [n for n, step in enumerate(trace.steps) if step.at == at and n not in read] + named
-
-
-def _makers(readers: Iterable[int], statements: Statements, model: str) -> tuple[int, ...]:
-    """Return the lines at which attributes that some lines read are made, other than those of the reference."""
-    flow, known = flow_of(statements.source), flow_of(model).texts()
-    names = {(name, line) for line in readers for name in flow.at(line).attributes}
-    made = [at for name, line in sorted(names) for at, _text in statements.given(name, line)]
-    return tuple(dict.fromkeys(at for at in made if flow.at(at).text not in known))
 
 
 def _is_other(dtype: str, expected: str) -> bool:

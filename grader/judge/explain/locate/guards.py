@@ -1,0 +1,97 @@
+"""What lets pass what should be refused: a check that asks for something else, or a function that lacks one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from grader.judge.cases.check import Check
+from grader.judge.exchange.results import Exchange
+from grader.judge.explain.locate.flow import Flow, flow_of
+from grader.judge.explain.locate.places import asked_for, located
+from grader.judge.explain.locate.statements import Statements, statements_of
+from grader.judge.explain.locate.traces import of_answer
+from grader.judge.explain.locate.words import FEW, Located
+from grader.judge.runs.outcome import CaseOutcome
+from grader.language import _
+from grader.probes.lines import RESULT
+
+
+def unchecked(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
+    """Find what asks whether the arguments are right, and lets them pass; or the function that should have raised."""
+    assert case.check is not None
+    lines, sentence, name = _guards(case, exchange, statements)
+    model = flow_of(case.check.grading.reference_text).texts()
+    ends = [
+        at
+        for at in _handed_back(case.check, exchange, statements)
+        if flow_of(statements.source).at(at).text not in model
+    ]
+    lines = tuple(dict.fromkeys((*lines, *ends)))[: max(FEW, len(lines))]
+    return located(case, lines, sentence, title=_("what should be refused is accepted"), name=name)
+
+
+def refused_late(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
+    """Find what lets the arguments pass that should be refused, where something else fails of them later."""
+    assert case.failure is not None
+    lines, sentence, name = _guards(case, exchange, statements)
+    found = located(case, lines, sentence, name=name)
+    return replace(found, lines=tuple(dict.fromkeys((*lines, case.failure.line)))) if found is not None else None
+
+
+def _handed_back(check: Check, exchange: Exchange, statements: Statements) -> list[int]:
+    """Return where something came back of what should have been refused: where it was made, then where it was returned.
+
+    That is, in a function of the file that was called, and in the one that called it.
+    """
+    trace = of_answer(check, exchange) if exchange.header["op"] == "call" else None
+    if trace is None or trace.raised:
+        return []
+    ends = [n for n, one in enumerate(trace.passed) if one.caller < 0 and RESULT in one.made]
+    found, left = list[int](), ends[-1:]
+    while left:
+        number = left.pop()
+        one = trace.passed[number]
+        found.insert(0, statements.of(one.line))
+        left = [
+            n
+            for n, other in enumerate(trace.passed)
+            if other.caller == number and RESULT in other.made and other.made[RESULT] == one.made[RESULT]
+        ][-1:]
+    return found
+
+
+def _guards(case: CaseOutcome, exchange: Exchange, statements: Statements) -> tuple[tuple[int, ...], str, str]:
+    """Return the checks that let something pass, or the function that lacks one; a sentence for it, and its name.
+
+    A check that stands in the reference word for word is none of them.
+    """
+    assert case.check is not None
+    owner, name = asked_for(case, exchange)
+    name = name if statements.function(owner, name) else "__init__"  # a scene makes the object first
+    line, model = statements.function(owner, name), statements_of(case.check.grading.reference_text)
+    mine, theirs = flow_of(statements.source), flow_of(model.source)
+    wanted = {theirs.at(at).text for at in model.guards(model.function(owner, name))}
+    guards = statements.guards(line)
+    other = [at for at in guards if mine.at(at).text not in wanted]
+    lacks = len(other) < len(wanted - {mine.at(at).text for at in guards})
+    before = _changed_before(other or guards, line, mine, theirs)
+    if guards and len(other) <= FEW and not (lacks and not other):
+        begins = (line,) if lacks and line else ()
+        every = dict.fromkeys((*before[: FEW - 1], *(other or guards), *begins))
+        return tuple(every), _("What should be refused passes {where}."), name or owner
+    return (line,) if line else (), _("`{name}`, which begins in {where}, accepts it."), name or owner
+
+
+def _changed_before(guards: list[int], begin: int, mine: Flow, theirs: Flow) -> list[int]:
+    """Return the statements of a function that change what checks ask about before they do, other than the reference's.
+
+    Those come first that give one of its names another value.
+    """
+    asked = {name for at in guards for name in mine.at(at).reads}
+    found: list[int] = []
+    for at in range(max(guards, default=0) - 1, begin, -1):
+        statement = mine.at(at)
+        if statement.line == at and not asked.isdisjoint(statement.stores) and statement.text not in theirs.texts():
+            found.insert(0, at)
+            asked |= statement.reads
+    return sorted(found, key=lambda at: mine.at(at).stores.isdisjoint(mine.at(at).reads))

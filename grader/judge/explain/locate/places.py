@@ -1,0 +1,43 @@
+"""What a place is made of: lines, a sentence for them, and what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from grader.judge.exchange.results import Exchange
+from grader.judge.explain.locate.flow import flow_of
+from grader.judge.explain.locate.statements import Statements
+from grader.judge.explain.locate.traces import Step
+from grader.judge.explain.locate.words import Located, listed
+from grader.judge.runs.outcome import CaseOutcome
+
+
+def located(
+    case: CaseOutcome, lines: tuple[int, ...], sentence: str, *, title: str = "", **words: str
+) -> Located | None:
+    """Say of some lines what a sentence has for them; None where there are none."""
+    return Located(case, lines, sentence.format(where=listed(lines), **words), title) if lines else None
+
+
+def lines_of(steps: Iterable[Step], statements: Statements) -> tuple[int, ...]:
+    """Return the lines of the statements that made some steps."""
+    return tuple(dict.fromkeys(statements.of(step.line) for step in steps if step.line))
+
+
+def asked_for(case: CaseOutcome, exchange: Exchange) -> tuple[str, str]:
+    """Return the class or function that was called, and the method of it."""
+    assert case.check is not None
+    header = exchange.header
+    if header["op"] != "call" or header["handle"] is None:
+        return header["entry"], "__init__" if header["op"] == "build" else ""
+    builds = (e for e in case.check.exchanges if e.header["op"] == "build")
+    owner = next((e.header["entry"] for e in builds if e.header["handle"] == header["handle"]), "")
+    return owner, header["method"] or "forward"
+
+
+def makers(readers: Iterable[int], statements: Statements, model: str) -> tuple[int, ...]:
+    """Return the lines at which attributes that some lines read are made, other than those of the reference."""
+    flow, known = flow_of(statements.source), flow_of(model).texts()
+    names = {(name, line) for line in readers for name in flow.at(line).attributes}
+    made = [at for name, line in sorted(names) for at, _text in statements.given(name, line)]
+    return tuple(dict.fromkeys(at for at in made if flow.at(at).text not in known))

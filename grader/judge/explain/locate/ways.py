@@ -1,0 +1,169 @@
+"""Which ways only those calls go that fail: a condition that comes out as in no call that passes, and what it leads to.
+
+Within a wide place that is where to look, or where no place is known. One call that passes may go there all the same:
+what is wrong need not matter to each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from grader.judge.cases.check import Check
+from grader.judge.exchange.results import Exchange
+from grader.judge.explain.locate.find import wrong_call
+from grader.judge.explain.locate.flow import flow_of
+from grader.judge.explain.locate.statements import statements_of
+from grader.judge.explain.locate.words import FEW, Located, listed
+from grader.judge.failure import MOST_LINES, Failure
+from grader.judge.runs.outcome import CaseOutcome
+from grader.judge.verdict.expected import MALFORMED
+from grader.judge.workers.pending import MustResubmit
+from grader.language import _
+from grader.probes.ways import OUTSIDE
+from grader.sandbox.named import WAYS
+
+Step = tuple[int, int]
+"""Two statements that ran one after the other in one function, by their lines; OUTSIDE before the first of them."""
+
+MOST_PASSING: Final = 12
+"""So many passing cases are made once more."""
+MOST_FAILING: Final = 3
+MOST_CALLS: Final = 6
+"""A case of more calls is not made once more."""
+LARGEST: Final = 4000
+LEAST_PASSING: Final = 3
+"""Fewer calls that pass tell nothing."""
+
+
+class Ways:
+    """The ways of an answer's calls, each of the passing ones looked up once."""
+
+    def __init__(self, source: str, passing: Sequence[CaseOutcome]) -> None:
+        self._source, self._passing = source, passing
+        self._flow, self._statements = flow_of(source), statements_of(source)
+        self._known: dict[CaseOutcome, tuple[frozenset[Step], int]] = {}
+
+    def narrowed(self, place: Located | None, cases: Sequence[CaseOutcome]) -> Located | None:
+        """Return a wide place without what calls that pass do as well; a place of its own where there is none."""
+        if place is not None and len(place.lines) <= FEW:
+            return place
+        only = self.of_failing_only([place.case, *cases] if place is not None else cases)
+        if not only:
+            return place
+        if place is None:
+            sentence = _("Only calls that fail come to {where}.")
+            return Located(cases[0], only, sentence.format(where=listed(only))) if len(only) <= FEW else None
+        both = tuple(line for line in only if line in place.lines)
+        lines = only if len(only) <= FEW else both
+        if not both or len(lines) >= len(place.lines):
+            return place
+        return replace(
+            place,
+            lines=lines,
+            sentence=_("{steps} Only calls that fail come to {where}.").format(
+                steps=place.sentence, where=listed(lines)
+            ),
+        )
+
+    def of_failing_only(self, cases: Sequence[CaseOutcome]) -> tuple[int, ...]:
+        """Return the statements that run only where these cases fail, and the conditions that lead there."""
+        looked_at = [
+            case for case in dict.fromkeys(cases) if (call := wrong_call(case)) and call.header["op"] == "call"
+        ]
+        only, right, model = frozenset[Step](), frozenset[Step](), ""
+        for case in looked_at[:MOST_FAILING]:
+            call, check = wrong_call(case), case.check
+            assert call is not None
+            assert check is not None
+            model = check.grading.reference_text
+            own = self._gone(check, [call])
+            only = own & only or own
+            before = [other for other in _calls(check) if other is not call and _is_before(check, other, call)]
+            right |= self._gone(check, before[-MOST_CALLS:])
+        count, once = 0, frozenset[Step]()
+        for case in self._like(looked_at[0]) if looked_at else ():
+            if only <= right - once:  # calls that pass do all of it
+                return ()
+            taken, calls = self._passed(case)
+            once = (once | (taken - right)) - (taken & right)
+            right, count = right | taken, count + calls
+        if count < LEAST_PASSING:
+            return ()
+        return self._told(only - right, right, model) or self._told(only & once, right - once, model)
+
+    def _told(self, only: frozenset[Step], right: frozenset[Step], model: str) -> tuple[int, ...]:
+        known = flow_of(model).texts()
+        ran = {line for step in right for line in step}
+        heads = [first for first, _then in only if first and self._flow.at(first).is_head]
+        new = [line for step in only for line in step if line and line not in ran]
+        every = (self._flow.at(line) for line in sorted({*heads, *new}))
+        return tuple(one.line for one in every if one.text not in known and not one.begins)
+
+    def _passed(self, case: CaseOutcome) -> tuple[frozenset[Step], int]:
+        """Return the steps of the calls of a case that passes, and how many these are."""
+        if case not in self._known:
+            check = case.evidence.checked
+            calls = _calls(check) if check is not None else []
+            calls = calls if len(calls) <= MOST_CALLS else []
+            self._known[case] = (self._gone(check, calls), len(calls)) if check is not None else (frozenset(), 0)
+        return self._known[case]
+
+    def _like(self, case: CaseOutcome) -> list[CaseOutcome]:
+        """Return passing cases on the device of one, as various as they come: of each function one in each family."""
+        found: dict[tuple[str, str, str], CaseOutcome] = {}
+        for other in self._passing:
+            if other.variant.device == case.variant.device and not other.case.large and not other.case.trains:
+                key = (other.family, other.case.name, other.variant.label if other.family == "dtype" else "")
+                found.setdefault(key, other)
+        every = list(found.values())
+        share = max(1, -(-len(every) // MOST_PASSING))
+        return [*every[::share]]
+
+    def _gone(self, check: Check, calls: Sequence[Exchange]) -> frozenset[Step]:
+        """Have some calls of a run made once more, with all that leads to them; the steps that were taken."""
+        if not calls:
+            return frozenset()
+        wanted = {id(call) for call in calls}
+        until = max(check.exchanges.index(call) for call in calls) + 1
+        worker = check.grading.answer.worker(check.variant.family)
+        found = set[Step]()
+        try:
+            asked = []
+            for other in check.exchanges[:until]:
+                header, tensors = other.sent
+                asked.append(
+                    (
+                        worker.submit(header | ({"op": WAYS} if id(other) in wanted else {}), tensors),
+                        id(other) in wanted,
+                    )
+                )
+            for pending, is_wanted in asked:
+                reply, _tensors = worker.wait(pending)
+                if is_wanted and reply["kind"] == WAYS:
+                    found |= self._read(reply["taken"])
+        except (Failure, MustResubmit, *MALFORMED):
+            return frozenset(found)
+        return frozenset(found)
+
+    def _read(self, taken: object) -> set[Step]:
+        """Read which lines ran one after the other. Raises ValueError where that breaks the rules."""
+        if type(taken) is not list:
+            raise ValueError
+        found = set[Step]()
+        for pair in taken:
+            if type(pair) is not list or any(type(line) is not int or not 0 <= line < MOST_LINES for line in pair):
+                raise ValueError
+            first, then = (self._flow.at(line).line if line else OUTSIDE for line in pair)
+            if first != then:
+                found.add((first, then))
+        return found
+
+
+def _calls(check: Check) -> list[Exchange]:
+    return [call for call in check.exchanges if call.settled and call.header["op"] == "call" and call.size <= LARGEST]
+
+
+def _is_before(check: Check, one: Exchange, other: Exchange) -> bool:
+    return check.exchanges.index(one) < check.exchanges.index(other)
