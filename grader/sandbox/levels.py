@@ -93,9 +93,9 @@ def prepare(header: Header, call: Callable[[], Any], module: torch.nn.Module | N
 
 
 def _leaves_something(header: Header, args: Any, kwargs: Any, back: set[int]) -> bool:
-    """Whether a call may keep a state from call to call, continues an earlier one, or is counted."""
+    """Whether a call may keep a state from call to call, begins a module anew, continues an earlier one, or is counted."""
     counted = any(True for _step in steps_in((args, kwargs)))
-    return bool(header.get("stateful") or back or counted)
+    return bool(header.get("stateful") or header["method"] == "__init__" or back or counted)
 
 
 def _other_numbers(

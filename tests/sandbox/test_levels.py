@@ -228,6 +228,23 @@ def test_methods_of_modules_have_an_earlier_call(stateful: bool, seen: bool) -> 
     assert torch.equal(got, x * (3 if seen else 2))
 
 
+@pytest.mark.parametrize("recording", ["no_grad", "inference_mode"])
+def test_a_module_is_begun_anew_once_and_outside_of_inference_mode(recording: str) -> None:
+    """Its weights are written into later, which tensors of inference mode do not allow."""
+    source = (
+        "import torch\n"
+        "begun = []\n"
+        "class M(torch.nn.Module):\n"
+        "    def __init__(self, *given):\n"
+        "        super().__init__()\n"
+        "        self.w = torch.nn.Parameter(torch.ones(3))\n"
+        "        begun.append(self.w.is_inference())\n"
+        "        if begun[1:] not in ([], [False]):\n"
+        "            raise RuntimeError(begun)\n"
+    )
+    observed(source, {"before": "inputs"}, *arguments(), method="__init__", recording=recording)
+
+
 def test_an_earlier_call_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     """What an answer prints is printed once for each call that its author knows of."""
     called("def f(x, y):\n    print('here')\n    return x", {"before": "inputs"}, *arguments())
