@@ -93,7 +93,7 @@ def prepare(header: Header, call: Callable[[], Any], module: torch.nn.Module | N
 
 
 def _leaves_something(header: Header, args: Any, kwargs: Any, back: set[int]) -> bool:
-    """Whether a call may keep a state from call to call, begins a module anew, continues an earlier one, or is counted."""
+    """Whether a call may keep a state, begins a module anew, continues an earlier call, or is counted."""
     counted = any(True for _step in steps_in((args, kwargs)))
     return bool(header.get("stateful") or header["method"] == "__init__" or back or counted)
 

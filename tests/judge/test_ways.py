@@ -1,4 +1,4 @@
-"""Where only those calls go that fail: it narrows a wide place, and is told where no other place is known."""
+"""Where only those calls go that fail: it narrows a wide place."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Which ways only those calls go that fail: a condition that comes out as in no call that passes, and what it leads to.
 
-Within a wide place that is where to look, or where no place is known. One call that passes may go there all the same:
-what is wrong need not matter to each.
+Within a wide place that is where to look; alone it is no place. One call that passes may go there all the same: what is
+wrong need not matter to each.
 """
 
 from __future__ import annotations
@@ -45,16 +45,11 @@ class Ways:
         self._flow, self._statements = flow_of(source), statements_of(source)
         self._known: dict[CaseOutcome, tuple[frozenset[Step], int]] = {}
 
-    def narrowed(self, place: Located | None, cases: Sequence[CaseOutcome]) -> Located | None:
-        """Return a wide place without what calls that pass do as well; a place of its own where there is none."""
-        if place is not None and len(place.lines) <= FEW:
+    def narrowed(self, place: Located, cases: Sequence[CaseOutcome]) -> Located:
+        """Return a wide place without what calls that pass do as well."""
+        if len(place.lines) <= FEW:
             return place
-        only = self.of_failing_only([place.case, *cases] if place is not None else cases)
-        if not only:
-            return place
-        if place is None:
-            sentence = _("Only calls that fail come to {where}.")
-            return Located(cases[0], only, sentence.format(where=listed(only))) if len(only) <= FEW else None
+        only = self.of_failing_only([place.case, *cases])
         both = tuple(line for line in only if line in place.lines)
         lines = only if len(only) <= FEW else both
         if not both or len(lines) >= len(place.lines):
