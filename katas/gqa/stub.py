@@ -16,6 +16,7 @@ class GroupedQueryAttention(nn.Module):
     """
 
     def __init__(self, d_model: int, n_heads: int, n_kv_heads: int, bias: bool = False) -> None:
+        super().__init__()
         raise NotImplementedError("your turn: four projections, two of them narrower")
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
