@@ -259,7 +259,10 @@ class _Search:
             alike = case.family, case.variant.dtype  # where numbers are rounded otherwise, other steps look right
             left = [one for one in left if (one.family, one.variant.dtype) == alike]
             left = [one for one in left if one.case.stream != case.case.stream]
-        return self._ways.narrowed(place, cases) if place is not None else None
+        if place is None:
+            return None
+        accepted = place.case.failure is not None and place.case.failure.kind == "no-error"
+        return (self._ways.accepted if accepted else self._ways.narrowed)(place, cases)
 
     def _kept(self, cases: list[CaseOutcome]) -> Located | None:
         """Find out whether one of these cases fails by what an earlier call has left, as often as there is time for."""

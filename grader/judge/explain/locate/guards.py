@@ -6,64 +6,54 @@ from dataclasses import replace
 
 from grader.judge.cases.check import Check
 from grader.judge.exchange.results import Exchange
-from grader.judge.explain.locate.flow import Flow, flow_of
-from grader.judge.explain.locate.places import asked_for, located
+from grader.judge.explain.locate.flow import Flow, Statement, flow_of
+from grader.judge.explain.locate.places import asked_for, handed_back, located
 from grader.judge.explain.locate.statements import Statements, statements_of
 from grader.judge.explain.locate.traces import of_answer
 from grader.judge.explain.locate.words import FEW, Located
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
-from grader.probes.lines import RESULT
 
 
 def unchecked(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
     """Find what asks whether the arguments are right, and lets them pass; or the function that should have raised."""
     assert case.check is not None
-    lines, sentence, name = _guards(case, exchange, statements)
-    model = flow_of(case.check.grading.reference_text).texts()
+    lines, sentence, name, uses = _guards(case, exchange, statements)
+    model, mine = flow_of(case.check.grading.reference_text).texts(), flow_of(statements.source)
     ends = [
-        at
-        for at in _handed_back(case.check, exchange, statements)
-        if flow_of(statements.source).at(at).text not in model
+        at for at in _ends(case.check, exchange, statements) if _is_way_out(mine, at) or mine.at(at).text not in model
     ]
-    lines = tuple(dict.fromkeys((*lines, *ends)))[: max(FEW, len(lines))]
+    lines = tuple(dict.fromkeys((*lines, *ends, *uses)))[: max(FEW, len(lines))]
     return located(case, lines, sentence, title=_("what should be refused is accepted"), name=name)
 
 
 def refused_late(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
     """Find what lets the arguments pass that should be refused, where something else fails of them later."""
     assert case.failure is not None
-    lines, sentence, name = _guards(case, exchange, statements)
+    lines, sentence, name, _uses = _guards(case, exchange, statements)
     found = located(case, lines, sentence, name=name)
     return replace(found, lines=tuple(dict.fromkeys((*lines, case.failure.line)))) if found is not None else None
 
 
-def _handed_back(check: Check, exchange: Exchange, statements: Statements) -> list[int]:
-    """Return where something came back of what should have been refused: where it was made, then where it was returned.
-
-    That is, in a function of the file that was called, and in the one that called it.
-    """
+def _ends(check: Check, exchange: Exchange, statements: Statements) -> list[int]:
+    """Return where something came back of what should have been refused, from the inside out."""
     trace = of_answer(check, exchange) if exchange.header["op"] == "call" else None
-    if trace is None or trace.raised:
-        return []
-    ends = [n for n, one in enumerate(trace.passed) if one.caller < 0 and RESULT in one.made]
-    found, left = list[int](), ends[-1:]
-    while left:
-        number = left.pop()
-        one = trace.passed[number]
-        found.insert(0, statements.of(one.line))
-        left = [
-            n
-            for n, other in enumerate(trace.passed)
-            if other.caller == number and RESULT in other.made and other.made[RESULT] == one.made[RESULT]
-        ][-1:]
-    return found
+    return handed_back(trace, statements) if trace is not None and not trace.raised else []
 
 
-def _guards(case: CaseOutcome, exchange: Exchange, statements: Statements) -> tuple[tuple[int, ...], str, str]:
+def _is_way_out(flow: Flow, line: int) -> bool:
+    """Whether there is more than one way out of a function, and a statement is the end of one."""
+    statement = flow.at(line)
+    return bool(statement.heads) or any(flow.at(at).returns for at in statement.left)
+
+
+def _guards(
+    case: CaseOutcome, exchange: Exchange, statements: Statements
+) -> tuple[tuple[int, ...], str, str, list[int]]:
     """Return the checks that let something pass, or the function that lacks one; a sentence for it, and its name.
 
-    A check that stands in the reference word for word is none of them.
+    A check that stands in the reference word for word is none of them. Last comes where what a missing one asks about
+    is used first.
     """
     assert case.check is not None
     owner, name = asked_for(case, exchange)
@@ -73,13 +63,27 @@ def _guards(case: CaseOutcome, exchange: Exchange, statements: Statements) -> tu
     wanted = {theirs.at(at).text for at in model.guards(model.function(owner, name))}
     guards = statements.guards(line)
     other = [at for at in guards if mine.at(at).text not in wanted]
-    lacks = len(other) < len(wanted - {mine.at(at).text for at in guards})
+    missing = wanted - {mine.at(at).text for at in guards}
+    lacks = len(other) < len(missing)
     before = _changed_before(other or guards, line, mine, theirs)
+    arguments = set(statements.arguments(owner, name))
+    uses = (
+        _first_uses([s for s in theirs.every() if s.text in missing], arguments, line, mine) if lacks and line else []
+    )
     if guards and len(other) <= FEW and not (lacks and not other):
         begins = (line,) if lacks and line else ()
         every = dict.fromkeys((*before[: FEW - 1], *(other or guards), *begins))
-        return tuple(every), _("What should be refused passes {where}."), name or owner
-    return (line,) if line else (), _("`{name}`, which begins in {where}, accepts it."), name or owner
+        return tuple(every), _("What should be refused passes {where}."), name or owner, uses
+    return (line,) if line else (), _("`{name}` accepts it: {where}."), name or owner, uses
+
+
+def _first_uses(missing: list[Statement], arguments: set[str], begin: int, mine: Flow) -> list[int]:
+    """Return the statements of a function that are the first to read all that a missing check asks about."""
+    found = list[int]()
+    for asked in (one.reads & arguments for one in missing):
+        uses = (s.line for s in mine.every() if s.line > begin and asked and asked <= s.reads and not s.begins)
+        found += [at for at in [next(uses, 0)] if at]
+    return found
 
 
 def _changed_before(guards: list[int], begin: int, mine: Flow, theirs: Flow) -> list[int]:

@@ -13,7 +13,7 @@ from grader.judge.cases.check import Check
 from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.flow import flow_of
-from grader.judge.explain.locate.places import asked_for, lines_of, located, makers
+from grader.judge.explain.locate.places import asked_for, handed_back, lines_of, located, makers, sizes_of
 from grader.judge.explain.locate.region import Alignment
 from grader.judge.explain.locate.statements import Statements
 from grader.judge.explain.locate.traces import Step, Trace, calls_before, of_answer, of_reference
@@ -28,6 +28,8 @@ WITHOUT_GRADIENTS = re.compile("no_grad|inference_mode|set_grad_enabled")
 A_DTYPE = re.compile("float|half|bfloat|double|dtype", re.IGNORECASE)
 OF_SCENES = re.compile(r": (?P<name>\w+) (has the shape|is an?) (?P<mine>.+), expected (an )?(?P<expected>.+)$")
 """What a scene says of a parameter that is another one than the contract's (``sandbox/drivers.py``)."""
+NOT_FROZEN = re.compile(r"but requires_grad is True for (?P<names>[\w., ]+)$")
+"""What a scene says of parameters that should not be trained."""
 
 
 def gradient(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -63,7 +65,10 @@ def _beneath(lines: tuple[int, ...], check: Check, statements: Statements) -> tu
 
 
 def _hidden_nan(trace: Trace, numbers: Iterable[int]) -> list[Step]:
-    """Return the steps that take NaN out, those with which it begins, and those that bring the infinity before it."""
+    """Return the steps that take NaN out, those with which it begins, and those that bring the infinity before it.
+
+    Behind them stand those that only hand the infinity on.
+    """
     nan, infinite = set[int](), set[int]()
     for number, step in enumerate(trace.steps):
         if step.value is not None and step.value.dtype.is_floating_point:
@@ -73,8 +78,9 @@ def _hidden_nan(trace: Trace, numbers: Iterable[int]) -> list[Step]:
     out = [trace.steps[n] for n in own if n not in nan and not nan.isdisjoint(trace.steps[n].reads)]
     first = [trace.steps[n] for n in own if n in nan and nan.isdisjoint(trace.steps[n].reads)]
     brought = [trace.steps[n] for n in own if n in infinite and infinite.isdisjoint(trace.steps[n].reads)]
+    between = [trace.steps[n] for n in own if n in infinite - nan and not infinite.isdisjoint(trace.steps[n].reads)]
     ends = nan.intersection(own) and not any(n in nan for n in own[-1:])
-    return [*out, *first, *brought] if ends and out else []
+    return [*out, *first, *brought, *between] if ends and out else []
 
 
 def dtype(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -110,9 +116,9 @@ def dtype(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loca
 def _with_the_end(lines: tuple[int, ...], trace: Trace, check: Check, statements: Statements) -> tuple[int, ...]:
     """Add where a result is handed back that might have been brought back to its dtype there."""
     flow, model = flow_of(statements.source), flow_of(check.grading.reference_text).texts()
-    end = statements.of(trace.returned)
-    more = len(lines) <= FEW and end and end not in lines and flow.at(end).text not in model
-    return (*lines, end) if more else lines
+    ends = [*handed_back(trace, statements), statements.of(trace.returned)]
+    ends = [end for end in dict.fromkeys(ends) if end and end not in lines and flow.at(end).text not in model]
+    return (*lines, *ends)[: max(FEW, len(lines)) + (len(lines) == FEW)]
 
 
 def device(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -207,7 +213,9 @@ def structure(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
     trace = of_answer(case.check, exchange)
     if trace is None or not trace.returned:
         return None
-    lines = (statements.of(trace.returned),)
+    model, mine = flow_of(case.check.grading.reference_text).texts(), flow_of(statements.source)
+    ends = [at for at in handed_back(trace, statements) if mine.at(at).text not in model]
+    lines = tuple(dict.fromkeys((*ends[: FEW - 1], statements.of(trace.returned))))
     return located(
         case, lines, _("It is what {where} returns."), title=_("the result has another form than in the task")
     )
@@ -215,6 +223,7 @@ def structure(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
 
 def parameters(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
     """Find the line that makes the layer which is not as the contract has it."""
+    assert case.check is not None
     entry = exchange.header["entry"]
     own = {name: tuple(shape) for name, shape in exchange.reply.get("parameters", ()) if type(shape) is list}
     state = {name: tuple(value.shape) for name, value in exchange.trees["state"].items()}
@@ -222,10 +231,11 @@ def parameters(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
     wrong += [name for name in (*own, *state) if name not in state or name not in own]
     found, title = None, _("the layers are not those of the task")
     for name in wrong:
-        line = statements.attribute(entry, name.partition(".")[0])
+        line = statements.attribute(entry, name.partition(".")[0]) or statements.buffer(entry, name)
         if line:
             began = statements.function(entry, "__init__") if statements.takes_default(entry, line) else 0
-            found = located(case, (line, began) if began else (line,), _("It is made in {where}."), title=title)
+            lines = (line, *sizes_of(line, statements, case.check.grading.reference_text), *([began] if began else []))
+            found = located(case, lines[:FEW], _("It is made in {where}."), title=title)
             break
     else:
         line = statements.function(entry, "__init__")
@@ -247,9 +257,20 @@ def called(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loc
     line = statements.function(owner, name)
     if line and "argument" in case.failure.message:
         return _not_taken(case, (owner, name), line, statements)
+    if (other := NOT_FROZEN.search(case.failure.message)) is not None:
+        return located(case, _given_to(other["names"].split(", "), statements)[:FEW], _("It is made in {where}."))
     if (other := OF_SCENES.search(case.failure.message)) is not None:
         return _another_parameter(case, other, statements.attribute("", other["name"]))
     return attribute(case, exchange, statements)
+
+
+def _given_to(names: Iterable[str], statements: Statements) -> tuple[int, ...]:
+    """Return the lines at which layers with such parameters are made, or changed."""
+    found: dict[int, None] = {}
+    for layer in dict.fromkeys(name.partition(".")[0] for name in names):
+        line = statements.attribute("", layer)
+        found |= dict.fromkeys([line, *(at for at, _text in statements.given(layer, line))] if line else [])
+    return tuple(found)
 
 
 def _another_parameter(case: CaseOutcome, said: re.Match[str], line: int) -> Located | None:

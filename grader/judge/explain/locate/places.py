@@ -7,9 +7,10 @@ from collections.abc import Iterable
 from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.statements import Statements
-from grader.judge.explain.locate.traces import Step
+from grader.judge.explain.locate.traces import Step, Trace
 from grader.judge.explain.locate.words import Located, listed
 from grader.judge.runs.outcome import CaseOutcome
+from grader.probes.lines import RESULT
 
 
 def located(
@@ -41,3 +42,33 @@ def makers(readers: Iterable[int], statements: Statements, model: str) -> tuple[
     names = {(name, line) for line in readers for name in flow.at(line).attributes}
     made = [at for name, line in sorted(names) for at, _text in statements.given(name, line)]
     return tuple(dict.fromkeys(at for at in made if flow.at(at).text not in known))
+
+
+def handed_back(trace: Trace, statements: Statements) -> list[int]:
+    """Return the lines at which the result of a call was made, if functions of the file handed it on, then returned."""
+    ends = [n for n, one in enumerate(trace.passed) if one.caller < 0 and RESULT in one.made]
+    found, left = list[int](), ends[-1:]
+    while left:
+        number = left.pop()
+        one = trace.passed[number]
+        found.insert(0, statements.of(one.line))
+        left = [
+            n
+            for n, other in enumerate(trace.passed)
+            if other.caller == number and RESULT in other.made and other.made[RESULT] == one.made[RESULT]
+        ][-1:]
+    return found
+
+
+def sizes_of(line: int, statements: Statements, model: str) -> list[int]:
+    """Return the statements of its function that gave what a line reads another value, other than the reference's."""
+    flow, known = flow_of(statements.source), flow_of(model).texts()
+    asked, found = set(flow.at(line).reads), list[int]()
+    for at in range(line - 1, 0, -1):
+        statement = flow.at(at)
+        if statement.begins:
+            break
+        if statement.line == at and statement.stores & asked:
+            asked |= statement.reads
+            found += [at] if statement.text not in known else []
+    return found

@@ -66,7 +66,12 @@ class Statements:
             heads = (node for node in ast.walk(made) if isinstance(node, ast.If))
             found += [node.lineno for node in heads if any(isinstance(inner, ast.Raise) for inner in node.body)]
             calls = (node.func for node in ast.walk(made) if isinstance(node, ast.Call))
-            left += [every.get(ast.unparse(function).removeprefix("self.")) for function in calls]
+            names = (ast.unparse(function) for function in calls)
+            left += [
+                every.get(name.rpartition(".")[2])
+                for name in names
+                if "." not in name.removeprefix("self.") or name.startswith("self.")
+            ]
         return found
 
     def defaults(self, line: int = 0) -> dict[str, tuple[int, str]]:
@@ -98,6 +103,17 @@ class Statements:
                         named = (n for target in targets for n in ast.walk(target) if isinstance(n, ast.Attribute))
                         if any(n.attr == name for n in named):
                             return inner.lineno
+        return 0
+
+    def buffer(self, owner: str, name: str) -> int:
+        """Return the line at which a class gives itself a buffer or a parameter by its name as a text; 0 for none."""
+        for node in self._tree.body:
+            if isinstance(node, ast.ClassDef) and node.name == owner:
+                for inner in ast.walk(node):
+                    if isinstance(inner, ast.Call) and ast.unparse(inner.func).startswith("self.register_"):
+                        named = inner.args[:1]
+                        if named and isinstance(named[0], ast.Constant) and named[0].value == name:
+                            return self.of(inner.lineno)
         return 0
 
     def fills(self) -> list[int]:

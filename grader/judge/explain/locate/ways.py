@@ -62,6 +62,17 @@ class Ways:
             ),
         )
 
+    def accepted(self, place: Located, cases: Sequence[CaseOutcome]) -> Located:
+        """Return a place at which nothing is refused with where only such calls go: the nearest thing to a check."""
+        only = self.of_failing_only([place.case, *cases])
+        begins = [line for line in place.lines if self._flow.at(line).begins]
+        checks = [line for line in place.lines if line not in begins]
+        lines = tuple(dict.fromkeys((*checks, *only, *begins)))[: max(FEW, len(place.lines))]
+        if not only or lines == place.lines:
+            return place
+        sentence = _("{steps} Only calls that fail come to {where}.")
+        return replace(place, lines=lines, sentence=sentence.format(steps=place.sentence, where=listed(only)))
+
     def of_failing_only(self, cases: Sequence[CaseOutcome]) -> tuple[int, ...]:
         """Return the statements that run only where these cases fail, and the conditions that lead there."""
         looked_at = [
@@ -93,8 +104,10 @@ class Ways:
         ran = {line for step in right for line in step}
         heads = [first for first, _then in only if first and self._flow.at(first).is_head]
         new = [line for step in only for line in step if line and line not in ran]
-        every = (self._flow.at(line) for line in sorted({*heads, *new}))
-        return tuple(one.line for one in every if one.text not in known and not one.begins)
+        every = [self._flow.at(line) for line in sorted({*heads, *new})]
+        own = {one.line for one in every if one.text not in known}
+        beneath = {one.line for one in every if one.heads and one.heads[-1] in own}
+        return tuple(one.line for one in every if one.line in own | beneath and not one.begins)
 
     def _passed(self, case: CaseOutcome) -> tuple[frozenset[Step], int]:
         """Return the steps of the calls of a case that passes, and how many these are."""
