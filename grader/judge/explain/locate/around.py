@@ -45,10 +45,14 @@ class Around:
         }
         self._defaults = {(name, value) for name, (_line, value) in statements_of(model).defaults().items()}
         self._found: dict[int, None] = {}
+        self._far: set[int] = set()
         self._seen: set[int] = set()
 
-    def lines(self, steps: Iterable[int]) -> tuple[int, ...]:
-        """Return the lines that may be to blame for what these steps do, other than their own."""
+    def lines(self, steps: Iterable[int], most: int | None = None) -> tuple[int, ...]:
+        """Return the lines that may be to blame for what these steps do, other than their own.
+
+        ``most``: so many at most of those that are far from it, if it comes to that.
+        """
         left = [self._trace.steps[number].at for number in steps]
         ends = (n for n, one in enumerate(self._trace.passed) if one.caller < 0 and RESULT in one.made)
         left += list(ends)[-1:]  # what is handed back is a choice, too
@@ -59,7 +63,10 @@ class Around:
             self._seen.add(number)
             left += self._beside(number)
         own = {self._line(self._trace.steps[number].line) for number in steps}
-        return tuple(line for line in self._found if line not in own)
+        every = [line for line in self._found if line not in own]
+        near = [line for line in every if line not in self._far]
+        far = [line for line in every if line in self._far]
+        return tuple(every if most is None else [*near, *far[: max(0, most - len(near))]])
 
     def strangers(self, steps: frozenset[int], strangers: frozenset[int]) -> None:
         """Note who made right tensors that go into these steps where others should: as whoever uses them sees it."""
@@ -121,7 +128,7 @@ class Around:
 
     def _called(self, number: int) -> int:
         """Note a statement that called a function: which arguments it got is its choice."""
-        self._note([self._trace.passed[number].line])
+        self._note([self._trace.passed[number].line], far=True)
         return number
 
     def _bound(self, number: int, name: str) -> int:
@@ -180,10 +187,12 @@ class Around:
             if not head.asks_for_none and (not head.targets or head.targets & statement.reads):
                 self._note([line])
 
-    def _note(self, lines: Iterable[int]) -> None:
+    def _note(self, lines: Iterable[int], *, far: bool = False) -> None:
         for line in lines:
             statement = self._flow.at(line)
             if statement.text not in self._known:
+                if statement.line not in self._found and (far or statement.is_plain):
+                    self._far.add(statement.line)
                 self._found.setdefault(statement.line)
 
 

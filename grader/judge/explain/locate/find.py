@@ -151,7 +151,8 @@ def _with_around(case: CaseOutcome, traces: Traces, region: Region, statements: 
         if heads.text.startswith("Raise("):
             region = replace(region, lines=(*heads.heads[-1:], *region.lines))
     around.strangers(region.steps, region.strangers)
-    lines = around.lines(region.steps)
+    own = {statements.of(line) for line in region.lines}
+    lines = around.lines(region.steps, FEW - len(own))
     calls = {one.frame for one in answer.passed if one.caller < 0}
     if len(calls) > 1:  # the first may have left something in what came
         ran = {one.line for one in answer.passed}
@@ -287,11 +288,12 @@ def chosen(cases: Sequence[CaseOutcome]) -> CaseOutcome | None:
 
 
 def _size(case: CaseOutcome) -> int:
-    """Return how large the call of a failing case is: its arguments, or the numbers that it returns in lists."""
+    """Return how large the call of a failing case is: its arguments, or what it returns where these are no tensors."""
     call = wrong_call(case)
     want = str(call.want) if call is not None and call.size == 0 else ""
-    if not want:
-        return case.failure.size if case.failure else 0
+    numbers = sum(leaf.numel() for leaf in tensors_in(call.want)) if want and call is not None else 0
+    if not want or numbers:
+        return numbers or (case.failure.size if case.failure else 0)
     told = len(want) + (len(call.call) if call is not None else 0)
     return told if len(want) <= LONGEST_TOLD else LARGEST_CALL + told
 

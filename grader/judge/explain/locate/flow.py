@@ -47,6 +47,8 @@ class Statement:
     """Of a loop: the lines of the conditions in it on which it may end."""
     text: str = ""
     """What it says, whatever its layout; of a head what it asks."""
+    is_plain: bool = False
+    """Whether it hardly can be wrong: it asks for a dtype, names all axes of a shape, keeps an argument, drops out."""
     asks_for_none: bool = False
     """Whether it is the head of a condition that asks for nothing but whether something is there."""
 
@@ -137,6 +139,7 @@ def _statement(
         targets=_stored([node.target]) if isinstance(node, ast.For) else frozenset(),
         ends=tuple(at for at in _heads_that_leave(node) if at != node.lineno) if isinstance(node, LOOPS) else (),
         text=" ".join(map(ast.dump, parts)),
+        is_plain=_is_plain(node),
         asks_for_none=isinstance(node, ast.If) and _is_about_none(node.test),
     )
 
@@ -149,6 +152,20 @@ def _stored(nodes: Sequence[ast.AST]) -> frozenset[str]:
 def _is_about_none(test: ast.expr) -> bool:
     one = isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Is, ast.IsNot))
     return one and isinstance(test, ast.Compare) and ast.unparse(test.comparators[0]) == "None"
+
+
+def _is_plain(node: ast.stmt) -> bool:
+    if isinstance(node, ast.If):
+        return any(isinstance(one, ast.Attribute) and one.attr == "dtype" for one in ast.walk(node.test))
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return False
+    target, value = node.targets[0], node.value
+    if isinstance(target, ast.Tuple):
+        called = value.func if isinstance(value, ast.Call) and not value.args else value
+        return isinstance(called, ast.Attribute) and called.attr in ("shape", "size")
+    if not isinstance(target, ast.Attribute):
+        return False
+    return isinstance(value, ast.Name) or (isinstance(value, ast.Call) and ast.unparse(value.func).endswith("Dropout"))
 
 
 def _is_bare(value: ast.expr | None) -> bool:

@@ -20,6 +20,9 @@ MOST_TOGETHER: Final = 64
 MOST_TRIES: Final = 40
 """So many statements of the reference are tried for one of the answer."""
 
+LEAST_OF_A_MASK: Final = 12
+"""A mask of fewer places may lead to the same as another one."""
+
 Series = tuple[int, ...]
 """The steps that one operation of one statement made, time after time."""
 
@@ -46,19 +49,24 @@ class Onward:
         if result is None or playback is None or goal in mine:
             return False
         known = [value for value in values if value is not None]
-        sure = any(value.dtype.is_floating_point and many(plain(value)) for value in known)
-        if len(known) < len(values) or not (sure or (result.dtype.is_floating_point and many(plain(result)))):
+        sure = any(_is_sure(value) for value in known if value.is_floating_point() or _is_sure(result))
+        if len(known) < len(values) or not (sure or (result.is_floating_point() and _is_sure(result))):
             return False
         for theirs in self._like(mine, goal, wanted):
             if not sure and not self._are_named_alike(mine, theirs):  # from few numbers much leads to the same
                 continue
-            placed = {
-                number: _laid(value, self._reference.steps[number]) for number, value in zip(theirs, known, strict=True)
-            }
-            came = playback.again(goal, placed, in_place=True)
-            if came is not None and came.shape == result.shape and near(plain(result), plain(came), self._slack):
-                return True
+            for placed in self._placed(theirs, known):
+                came = playback.again(goal, placed, in_place=True)
+                if came is not None and came.shape == result.shape and near(plain(result), plain(came), self._slack):
+                    return True
         return False
+
+    def _placed(self, theirs: Series, values: list[torch.Tensor]) -> Iterator[dict[int, torch.Tensor]]:
+        """Yield the numbers of steps in the place of the reference's; masks also the other way round."""
+        pairs = list(zip(theirs, values, strict=True))
+        yield {number: _laid(value, self._reference.steps[number]) for number, value in pairs}
+        if all(value.dtype == torch.bool for value in values):
+            yield {number: _laid(~value, self._reference.steps[number]) for number, value in pairs}
 
     def _are_named_alike(self, mine: Series, theirs: Series) -> bool:
         """Whether steps of both are called the same, or made by the same operation."""
@@ -110,6 +118,13 @@ def _can_stand_for(mine: Step, theirs: Step) -> bool:
 
 def _merged(mine: Iterable[int], theirs: Iterable[int]) -> bool:
     return merges(mine, theirs) or merges(theirs, mine)
+
+
+def _is_sure(value: torch.Tensor) -> bool:
+    """Whether a tensor is no other one by chance: many numbers, or a mask that hides some and shows some."""
+    if value.dtype == torch.bool:
+        return value.numel() >= LEAST_OF_A_MASK and bool(value.any()) and not bool(value.all())
+    return value.dtype.is_floating_point and many(plain(value))
 
 
 def _laid(value: torch.Tensor, theirs: Step) -> torch.Tensor:
