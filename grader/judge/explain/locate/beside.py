@@ -110,6 +110,33 @@ class Beside:
             left += [other for other in set().union(*before) if self._anchors[other][1] not in known]
         return frozenset(found)
 
+    def comes_later(self, steps: set[int], theirs: set[int]) -> list[int]:
+        """Return the step behind these in which something meets them that goes into the same steps of the reference.
+
+        It was there before the call, and none of these has read it.
+        """
+        given = self._sources(self._reference, theirs)
+        mine = self._sources(self._answer, steps)
+        known = {
+            n: self._anchors[n][1] for n, one in enumerate(self._answer.steps) if one.is_source and n in self._anchors
+        }
+        lacking = {n for n, other in known.items() if other in given and not {known.get(one) for one in mine} & {other}}
+        behind, with_it = set(steps), set(lacking)
+        for number in range(min(steps) + 1, len(self._answer.steps)):
+            reads = self._answer.steps[number].reads
+            if not behind.isdisjoint(reads):
+                if not with_it.isdisjoint(reads) and number not in steps:
+                    return [number] if self._answer.steps[number].line else []
+                behind.add(number)
+            elif not with_it.isdisjoint(reads):
+                with_it.add(number)
+        return []
+
+    @staticmethod
+    def _sources(trace: Trace, steps: set[int]) -> set[int]:
+        """Return what was there before the call and steps were made of."""
+        return {n for step in steps for n in trace.behind(step, ())[0] if trace.steps[n].is_source}
+
     def _twice(self, number: int) -> list[int]:
         """Return what a step has read two of that are the same, where no step of the reference does."""
         reads = [self._seen(read) for read in self._answer.steps[number].reads]

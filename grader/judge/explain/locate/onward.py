@@ -39,27 +39,27 @@ class Onward:
         """Return the steps of an answer that one statement made more than once, and all of which are among these."""
         return [one for one in sorted(_series(self._answer)) if 1 < len(one) <= MOST_TOGETHER and steps.issuperset(one)]
 
-    def is_right_from(self, mine: Series, end: int, goal: int, wanted: set[int]) -> bool:
-        """Whether the reference, too, comes from the numbers of these steps to the result of the answer.
+    def right_from(self, mine: Series, end: int, goal: int, wanted: set[int]) -> Series:
+        """Return the steps in whose place the reference, too, comes from these numbers to the result of the answer.
 
-        ``wanted``: the steps of the reference that are looked at.
+        None where it does so in no place; ``wanted``: the steps of the reference that are looked at.
         """
         result, playback = self._answer.steps[end].value, self._reference.playback
         values = [self._answer.steps[number].value for number in mine]
         if result is None or playback is None or goal in mine:
-            return False
+            return ()
         known = [value for value in values if value is not None]
         sure = any(_is_sure(value) for value in known if value.is_floating_point() or _is_sure(result))
         if len(known) < len(values) or not (sure or (result.is_floating_point() and _is_sure(result))):
-            return False
+            return ()
         for theirs in self._like(mine, goal, wanted):
             if not sure and not self._are_named_alike(mine, theirs):  # from few numbers much leads to the same
                 continue
             for placed in self._placed(theirs, known):
                 came = playback.again(goal, placed, in_place=True)
                 if came is not None and came.shape == result.shape and near(plain(result), plain(came), self._slack):
-                    return True
-        return False
+                    return theirs
+        return ()
 
     def _placed(self, theirs: Series, values: list[torch.Tensor]) -> Iterator[dict[int, torch.Tensor]]:
         """Yield the numbers of steps in the place of the reference's; masks also the other way round."""

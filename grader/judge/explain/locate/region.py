@@ -153,11 +153,12 @@ class Alignment:
             return whole
         wanted = set().union(*self._reference.behind(goal, self._reached)) - {goal}
         for number in sorted(steps - {end}):
-            if self._onward.is_right_from((number,), end, goal, wanted):
+            if theirs := self._onward.right_from((number,), end, goal, wanted):
                 steps, met = self._answer.behind(number, self.anchors)
                 near = self._nearly(self._answer.steps[number], goal)
                 name, times = (self._name(near[0]), near[1]) if near is not None else (missing, 0.0)
-                return self._with_short(steps, met, name, goal, times=times) or whole
+                found = self._with_short(steps, met, name, goal, times=times)
+                return self._with_later(found, steps, theirs[0]) if found is not None else whole
         return self._from_each(steps - {end}, end, goal, wanted) or whole
 
     def _from_each(self, steps: set[int], end: int, goal: int, wanted: set[int]) -> Region | None:
@@ -165,7 +166,7 @@ class Alignment:
         if self._reference.playback is not None:
             self._reference.playback.refill()
         for series in self._onward.series(steps):
-            if self._onward.is_right_from(series, end, goal, wanted):
+            if self._onward.right_from(series, end, goal, wanted):
                 parts = [self._answer.behind(number, self.anchors) for number in series]
                 behind, met = set().union(*(part[0] for part in parts)), set().union(*(part[1] for part in parts))
                 return self._with_short(behind, met, self._missing(goal), goal)
@@ -183,6 +184,12 @@ class Alignment:
         lines = (*told.lines, *(self._answer.steps[number].line for number in others))
         strangers = beside.strangers(steps, met, goal) if goal is not None else frozenset()
         return replace(told, lines=tuple(dict.fromkeys(lines)), steps=told.steps.union(others), strangers=strangers)
+
+    def _with_later(self, told: Region, steps: set[int], theirs: int) -> Region:
+        """Tell a region, and where what should have gone into it comes in later: a mask behind the softmax."""
+        later = self._beside.comes_later(steps, self._reference.behind(theirs, self._reached)[0])
+        lines = (*told.lines, *(self._answer.steps[number].line for number in later))
+        return replace(told, lines=tuple(dict.fromkeys(lines)), steps=told.steps.union(later))
 
     def _is_another(self, number: int) -> bool:
         """Whether a step puts numbers somewhere with which the reference computes nothing: others should be there."""

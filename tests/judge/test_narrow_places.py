@@ -1,0 +1,124 @@
+"""Places that hold the faulty line, and three statements at most: refusals, layers, masks, what is handed back."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.client.session import Session
+from tests.gradings import by_kata
+from tests.judge.test_causes import changed, line_of, why
+
+HELPER = "def to_keep_mask(mask: Tensor, dialect: str) -> Tensor:\n"
+CHECK = """\
+    if mask.is_floating_point() != (dialect == "additive"):
+        raise ValueError(f"a mask of {mask.dtype} cannot be in the dialect {dialect!r}")
+"""
+TABLES = """\
+    positions = torch.arange(offset, offset + seq_len, dtype=torch.float64, device=device)  # (seq_len,)
+    exponents = torch.arange(0, d_head, 2, dtype=torch.float64, device=device) / d_head  # (d_head // 2,)
+"""
+HIDING = """\
+    keep = positions < valid_lens[:, :, None]  # (B, n, m)
+    masked_scores = scores.masked_fill(~keep, float("-inf"))
+    weights = torch.softmax(masked_scores, dim=-1)
+    return weights.masked_fill(~keep, 0.0)  # softmax over nothing but -inf is NaN
+"""
+HIDDEN = """\
+    hidden = positions > valid_lens[:, :, None]
+    masked_scores = scores.masked_fill(hidden, float("-inf"))
+    weights = torch.softmax(masked_scores, dim=-1)
+    return weights.masked_fill(hidden, 0.0)
+"""
+LATE = """\
+    weights = torch.softmax(scores, dim=dim)
+    return weights * mask
+"""
+MASKED = """\
+    masked_scores = scores.masked_fill(~mask, float("-inf"))
+    weights = torch.softmax(masked_scores, dim=dim)
+    return weights.masked_fill(~mask, 0.0)  # softmax over nothing but -inf is NaN
+"""
+
+
+@pytest.mark.parametrize(
+    ("kata", "edits", "marked"),
+    by_kata(
+        pytest.param(
+            "gqa",
+            [("        if n_heads % n_kv_heads != 0:\n", "        if False:\n")],
+            "if False",
+            id="a check that asks for nothing",
+        ),
+        pytest.param(
+            "mask-dialects",
+            [
+                (CHECK, ""),
+                ("        return mask == 0\n", "        return (mask) == 0\n"),
+                ("    return mask != 0", "    return (mask) != 0"),
+                ('    if dialect == "hide":\n', '    if dialect in ("hide",):\n'),
+                ('    if dialect == "additive":\n', "    if mask.is_floating_point():\n"),
+            ],
+            "(mask) != 0",
+            id="where something came back that should have been refused",
+        ),
+        pytest.param(
+            "static-cache",
+            [("        if end > self.max_len:\n", "        if False:\n")],
+            "if False",
+            id="a check of a method that asks for nothing",
+        ),
+        pytest.param(
+            "lora",
+            [("        self.base = base.requires_grad_(False)\n", "        self.base = base.requires_grad_(True)\n")],
+            "requires_grad_(True)",
+            id="a layer that should not be trained",
+        ),
+        pytest.param(
+            "swiglu",
+            [
+                (
+                    "        self.w1 = nn.Linear(d_model, d_ff, bias=False)\n",
+                    "        d_ff = 2 * d_ff // 3\n        self.w1 = nn.Linear(d_model, d_ff, bias=False)\n",
+                )
+            ],
+            "2 * d_ff // 3",
+            id="what the sizes of layers were made of",
+        ),
+        pytest.param(
+            "learned-positions",
+            [
+                (
+                    "        self.pe = nn.Parameter(torch.empty(max_len, d_model))\n",
+                    '        self.register_buffer("pe", torch.empty(max_len, d_model))\n',
+                )
+            ],
+            "register_buffer",
+            id="a buffer in place of a parameter",
+        ),
+        pytest.param("valid-lens", [(HIDING, HIDDEN)], "positions > valid_lens", id="a mask the other way round"),
+        pytest.param("masked-softmax", [(MASKED, LATE)], "weights * mask", id="a mask that comes in later"),
+        pytest.param(
+            "rope",
+            [(TABLES, TABLES.replace("/ d_head ", "/ (d_head + 1) "))],
+            "/ (d_head + 1)",
+            id="a table large enough to be known again",
+        ),
+        pytest.param(
+            "mask-dialects",
+            [
+                ("    return mask != 0", "    return kept(mask)"),
+                (HELPER, "def kept(mask):\n    return mask.to(mask.dtype)\n\n\n" + HELPER),
+            ],
+            "mask.to(mask.dtype)",
+            id="a dtype that a helper hands back",
+        ),
+    ),
+)
+def test_a_place_is_narrow_and_holds_the_faulty_line(
+    session: Session, kata: str, edits: list[tuple[str, str]], marked: str
+) -> None:
+    """Of mistakes that are looked for by their places alone."""
+    source = changed(kata, *edits)
+    cause = next(one for one in why(session, kata, source, named=False) if one["lines"])
+    assert line_of(source, marked) in cause["lines"], cause
+    assert len(cause["lines"]) <= 3, cause
