@@ -252,9 +252,9 @@ class _Search:
                     locate_beside(case, self._source, beside) if beside else locate(case, self._source, self._passing)
                 )
             other = self._known[case, names]
-            if place is None or (other is not None and len(other.lines) < len(place.lines)):
+            if place is None or (other is not None and other.breadth < place.breadth):
                 place = other
-            if place is None or other is None or len(place.lines) <= FEW or other.looked_through > CHEAP:
+            if place is None or other is None or place.breadth <= (False, FEW) or other.looked_through > CHEAP:
                 break
             alike = case.family, case.variant.dtype  # where numbers are rounded otherwise, other steps look right
             left = [one for one in left if (one.family, one.variant.dtype) == alike]

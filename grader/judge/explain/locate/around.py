@@ -45,7 +45,8 @@ class Around:
         }
         self._defaults = {(name, value) for name, (_line, value) in statements_of(model).defaults().items()}
         self._found: dict[int, None] = {}
-        self._far: set[int] = set()
+        self._far: dict[int, int] = {}
+        """How far from it those are that are not near: who called, then what hardly can be wrong."""
         self._seen: set[int] = set()
 
     def lines(self, steps: Iterable[int], most: int | None = None) -> tuple[int, ...]:
@@ -65,7 +66,7 @@ class Around:
         own = {self._line(self._trace.steps[number].line) for number in steps}
         every = [line for line in self._found if line not in own]
         near = [line for line in every if line not in self._far]
-        far = [line for line in every if line in self._far]
+        far = sorted((line for line in every if line in self._far), key=self._far.__getitem__)
         return tuple(every if most is None else [*near, *far[: max(0, most - len(near))]])
 
     def strangers(self, steps: frozenset[int], strangers: frozenset[int]) -> None:
@@ -192,7 +193,7 @@ class Around:
             statement = self._flow.at(line)
             if statement.text not in self._known:
                 if statement.line not in self._found and (far or statement.is_plain):
-                    self._far.add(statement.line)
+                    self._far[statement.line] = 2 if statement.is_plain else 1
                 self._found.setdefault(statement.line)
 
 

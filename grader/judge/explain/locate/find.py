@@ -152,13 +152,15 @@ def _with_around(case: CaseOutcome, traces: Traces, region: Region, statements: 
             region = replace(region, lines=(*heads.heads[-1:], *region.lines))
     around.strangers(region.steps, region.strangers)
     own = {statements.of(line) for line in region.lines}
+    every = around.lines(region.steps)
     lines = around.lines(region.steps, FEW - len(own))
     calls = {one.frame for one in answer.passed if one.caller < 0}
     if len(calls) > 1:  # the first may have left something in what came
         ran = {one.line for one in answer.passed}
         lines = (*lines, *(line for line in statements.fills() if line in ran))
     found = told(case, region, statements, lines)
-    return replace(found, looked_through=len(answer.steps)) if found is not None else None
+    left_out = tuple(line for line in every if line not in lines)
+    return replace(found, left_out=left_out, looked_through=len(answer.steps)) if found is not None else None
 
 
 def _before(check: Check, exchange: Exchange) -> tuple[Exchange, Trace] | None:

@@ -11,6 +11,8 @@ from typing import Final
 JUMPS: Final = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 LOOPS: Final = (ast.For, ast.While)
 COMPOUND: Final = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
+SIZED: Final = ("Linear", "Parameter", "Embedding", "LayerNorm")
+"""Layers that hang on what they are made with; another class has statements of its own."""
 FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -48,7 +50,7 @@ class Statement:
     text: str = ""
     """What it says, whatever its layout; of a head what it asks."""
     is_plain: bool = False
-    """Whether it hardly can be wrong: it asks for a dtype, names all axes of a shape, keeps an argument, drops out."""
+    """Whether it hardly can be wrong: it asks for a dtype, names all axes of a shape, keeps an argument or a part."""
     asks_for_none: bool = False
     """Whether it is the head of a condition that asks for nothing but whether something is there."""
 
@@ -165,7 +167,8 @@ def _is_plain(node: ast.stmt) -> bool:
         return isinstance(called, ast.Attribute) and called.attr in ("shape", "size")
     if not isinstance(target, ast.Attribute):
         return False
-    return isinstance(value, ast.Name) or (isinstance(value, ast.Call) and ast.unparse(value.func).endswith("Dropout"))
+    made = ast.unparse(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
+    return isinstance(value, ast.Name) or (made[:1].isupper() and made not in SIZED)
 
 
 def _is_bare(value: ast.expr | None) -> bool:

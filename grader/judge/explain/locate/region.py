@@ -26,6 +26,8 @@ OF_AN_ORDER: Final = 1e-3
 FEW: Final = "few"
 """Begins the names of tensors of few numbers: that nobody knows them again is no proof that they are wrong."""
 CHOOSES: Final = frozenset(("argmax", "argmin", "argsort", "max", "min", "multinomial", "sort", "topk"))
+JOINS: Final = frozenset(("stack", "cat"))
+"""Operations that put tensors side by side: in which order, and along which axis, is a choice."""
 WORSE: Final = 8.0
 """What leads so many times as far away as a few roundings do is wrong."""
 
@@ -232,8 +234,10 @@ class Alignment:
         self, steps: set[int], met: set[int], missing: str, *, reordered: bool = False, times: float = 0.0
     ) -> Region | None:
         every = self._answer.steps
-        if all(every[number].moves for number in steps):  # which axes lie where began to matter before
-            moved = {number for number in met if every[number].moves and every[number].line}
+        if all(self._puts(number) for number in steps):  # which axes lie where began to matter before
+            joins = any(every[number].operation in JOINS for number in steps)
+            puts = {n for n in met if self._puts(n) or (joins and self.anchors[n][0] == "part")}
+            moved = {number for number in puts if every[number].line}
             behind = [self._answer.behind(read, self.anchors) for n in moved for read in every[n].reads]
             steps = steps.union(moved, *(more for more, _others in behind))
             met = (met - moved).union(*(others for _more, others in behind))
@@ -248,6 +252,10 @@ class Alignment:
         return Region(
             tuple(lines), right, missing, reordered=reordered, times=times, is_open=is_open, steps=frozenset(steps)
         )
+
+    def _puts(self, number: int) -> bool:
+        """Whether a step only puts numbers somewhere, or side by side."""
+        return self._answer.steps[number].moves or self._answer.steps[number].operation in JOINS
 
     def _missing(self, goal: int) -> str:
         """Return the name of the first step towards a result of the reference that the answer does not make."""

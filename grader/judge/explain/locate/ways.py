@@ -50,7 +50,7 @@ class Ways:
         if len(place.lines) <= FEW:
             return place
         only = self.of_failing_only([place.case, *cases])
-        both = tuple(line for line in only if line in place.lines)
+        both = tuple(line for line in only if line in place.lines + place.left_out)
         lines = only if len(only) <= FEW else both
         if not both or len(lines) >= len(place.lines):
             return place

@@ -26,11 +26,20 @@ class Located:
     title: str = ""
     """What it is called where more is known than the place."""
     push: str = ""
+    is_open: bool = False
+    """Whether something goes in that was made before, which may be to blame itself."""
     is_measured: bool = False
     """Whether the sentence says a number that this case alone has."""
 
+    left_out: tuple[int, ...] = ()
+    """Lines around it that are farther away, of which there are too many."""
     looked_through: int = 0
     """How many steps were compared for that."""
+
+    @property
+    def breadth(self) -> tuple[bool, int]:
+        """How much it leaves open."""
+        return self.is_open, len(self.lines)
 
     @property
     def line(self) -> int:
@@ -48,7 +57,7 @@ def told(
     if not 0 < len(lines) <= MOST_LINES:
         return None
     sentence = " ".join(part for part in (_sentence(region, lines, statements), _beside(region)) if part)
-    return Located(case, lines, sentence, is_measured=bool(region.times))
+    return Located(case, lines, sentence, is_open=region.is_open, is_measured=bool(region.times))
 
 
 def _sentence(region: Region, lines: tuple[int, ...], statements: Statements) -> str:
