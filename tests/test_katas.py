@@ -82,6 +82,7 @@ def correct_style(_known: Known, report: Report) -> None:
 def mistake(known: Known, report: Report) -> None:
     """Each mistake of the bank is rejected by a case of the family that it names, and is named, alone and first."""
     assert report["verdict"] == "failed"
+    assert not [case["message"] for case in report["cases"] if case["message"].startswith("NameError")]
     ids = [mistake["id"] for mistake in report["mistakes"]]
     twins = TWINS.get(known.kata, set())
     assert ids == [known.mistake] or (known.mistake in twins and known.mistake in ids and set(ids) <= twins)
