@@ -28,6 +28,8 @@ ROUND_TRIP: Final = "round trip"
 INFERENCE: Final = observe.INFERENCE
 DEVICE: Final = observe.DEVICE_BY_DEFAULT
 DTYPE: Final = "dtype"
+HALF: Final = "bfloat16"
+DEFAULT_DTYPES: Final = {DTYPE: torch.float64, HALF: torch.bfloat16}
 
 # What an answer could patch, taken before it is loaded.
 _Tensor, _clone, _copy, _roll = torch.Tensor, torch.Tensor.clone, torch.Tensor.copy_, torch.Tensor.roll
@@ -192,8 +194,8 @@ def defaults(caller: str, device: str) -> Iterator[None]:
     with ExitStack() as stack:
         if caller == DEVICE and device != "cpu":
             stack.enter_context(torch.device(device))
-        elif caller == DTYPE:
+        elif caller in DEFAULT_DTYPES:
             before = torch.get_default_dtype()
-            torch.set_default_dtype(torch.float64)
+            torch.set_default_dtype(DEFAULT_DTYPES[caller])
             stack.callback(torch.set_default_dtype, before)
         yield

@@ -11,6 +11,6 @@ def to_keep_mask(mask: Tensor, dialect: str) -> Tensor:
             "hide"      bool or 0/1 integers, true = hidden
             "additive"  floating point, to be added to the scores: 0 = visible, very negative or -inf = hidden
 
-    Raises ValueError for an unknown dialect, and for a dtype that the dialect does not have.
+    Raises ValueError for an unknown dialect, and for bools or integers in the dialect "additive".
     """
     raise NotImplementedError("your turn: what does this mask say of each key?")

@@ -200,7 +200,7 @@ def test_each_call_drops_anew(check, rng):
     check.that(not torch.equal(first, second), "two calls in training drop the same weights")
 
 
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_weights_are_returned_before_dropout(check, rng):
     """In training the second result is still the softmax."""
     attention = sharp(check, rng, 3, 4, 5, dropout=0.5)
@@ -279,4 +279,6 @@ def test_other_sizes(check, rng):
 def test_the_same_object(check, rng, scale):
     """One tensor in several places is that tensor in each of them."""
     x = 2.0 + rng.normal(2, 4, 3, scale=scale)
-    check.module(query_size=3, key_size=3, num_hiddens=5)(x, x, x)
+    attention = check.module(query_size=3, key_size=3, num_hiddens=5)
+    attention(x, x, x)
+    attention(x, x, x, mask=rng.keep(4, 4))

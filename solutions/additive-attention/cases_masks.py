@@ -136,3 +136,16 @@ def test_the_visible_score_is_the_lowest(check, rng):
     mask = torch.nn.functional.one_hot(rng.integers(0, 6, 2), 6).bool()
     q, k, v = sequences(rng, 2, 2, 6, (3, 1, 4))
     attention(q, torch.where(mask[..., None], -1.0, torch.zeros_like(k)), v, mask=mask[:, None])
+
+
+@pytest.mark.mask
+@pytest.mark.precise
+@pytest.mark.derive
+def test_sizes_under_a_mask(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
+    attention = sharp(check, rng, 4, 4, 70)
+    attention(*sequences(rng, 4, 4, 4, (4, 4, 4)), mask=rng.keep(4, 4, 4))
+    attention(*sequences(rng, 1, 300, 5, (4, 4, 70)), mask=rng.keep(300, 5))
+    queries, keys, values = sequences(rng, 2, 1, 300, (4, 4, 3))
+    attention(queries, keys, values, mask=rng.keep(2, 1, 300))
+    attention(3e4 * queries, keys, values, mask=rng.keep(1, 300))

@@ -335,3 +335,17 @@ def test_the_same_object(check, rng, scale):
     x = rng.normal(2, 4, 4, scale=scale)
     check(x, x, x, x)
     check(x, x, x, rng.normal(2, 4, 4))
+    check(x, x, x, x, several(rng, 4, 4))
+
+
+@pytest.mark.mask
+@pytest.mark.precise
+@pytest.mark.derive
+def test_sizes_under_a_mask(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
+    check(*tensors(rng, 9, 1, n=600, m=5, d_k=1, d_v=9), several(rng, 9, 1, 600, 5))
+    check(*tensors(rng, 1, 9, n=1, m=300, d_k=70, d_v=70), several(rng, 1, 9, 1, 300))
+    check(*tensors(rng, 2, 2, 2, 3, d_k=6), several(rng, 1, 1, 2, 3, 3, 5))
+    q, k, v, d_output = tensors(rng, 2)
+    q[..., 0], k[..., 0] = 1536.0, 2.0
+    check(q, k, v, d_output, several(rng, 2, 3, 5))

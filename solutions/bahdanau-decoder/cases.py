@@ -382,7 +382,8 @@ def test_faint_keys_with_loud_values(check, rng):
 @pytest.mark.derive
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
-    decode(check.module(1200, 70, 80, 4), rng, (9, 3, 1200, 80, 4), steps=[2])
+    decode(check.module(1200, 70, 80, 4, 0.5), rng, (9, 3, 1200, 80, 4), rng.integers(1, 3, 9), steps=[2])
+    decode(check.module(7, 1, 1, 1), rng, (2, 3, 7, 1, 1), torch.tensor([2, 1]), steps=[2])
     decoder = check.module(7, 3, 4, 1)
     decode(decoder, rng, (1, 2, 7, 4, 1), steps=[300])
     decode(decoder, rng, (1, 2, 7, 4, 1), steps=[4])
@@ -390,6 +391,7 @@ def test_other_sizes(check, rng):
     decode(decoder, rng, (2, 3, 7, 4, 1), torch.tensor([1, 1]), steps=[2])
     decode(decoder, rng, (300, 2, 7, 4, 1), rng.integers(0, 3, 300), steps=[1])
     outputs, hidden = encoded(rng, 2, 3, 4, 1)
+    outputs[:, 1:] *= -1e3 * outputs[:, :1].sign() * outputs[:, 1:].sign()
     for mode in ("train", "eval", "train"):
         getattr(decoder, mode)()
-        decoder.unroll("init_state", ((3e4 * outputs, hidden), None), [rng.integers(0, 7, 2, 2)])
+        decoder.unroll("init_state", ((3e4 * outputs, hidden), torch.tensor([1, 1])), [rng.integers(0, 7, 2, 2)])

@@ -241,4 +241,6 @@ def test_other_sizes(check, rng):
 def test_the_same_object(check, rng, scale):
     """One tensor in several places is that tensor in each of them."""
     x = rng.normal(2, 4, 4, scale=scale)
-    check.module(d_model=4, d_k=3)(x, x)
+    attention = check.module(d_model=4, d_k=3)
+    attention(x, x)
+    attention(x, x, mask=rng.keep(4, 4))

@@ -182,3 +182,16 @@ def test_the_visible_score_is_the_lowest(check, rng):
     x_kv = rng.normal(2, 6, 2)
     x_kv[..., 0] = torch.where(mask[:, 0], -(2.0**40), 0.0)
     attention(torch.ones(2, 3, 1, dtype=torch.float64), x_kv, mask=mask)
+
+
+@pytest.mark.mask
+@pytest.mark.precise
+@pytest.mark.derive
+def test_sizes_under_a_mask(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
+    for widths in ((1, 1, 1, 1), (4, 3, 70, 80), (4, 4, 4, 4)):
+        attention = check.module(*widths)
+        attention(rng.normal(2, 3, widths[0]), rng.normal(2, 5, widths[3]), mask=rng.keep(2, 3, 5))
+    attention(rng.normal(2, 1, 4), rng.normal(2, 300, 4), mask=rng.keep(2, 1, 300))
+    attention(rng.normal(1, 300, 4), rng.normal(1, 5, 4), mask=rng.keep(300, 5))
+    attention(3e4 * rng.normal(2, 3, 4), rng.normal(2, 5, 4) / 3e4, mask=rng.keep(3, 5))

@@ -126,6 +126,10 @@ def test_any_pair_is_a_cache(check, rng, length):
     """Keys and values that no call of this block has made, one or as many new tokens after them."""
     block = check.module(d_model=32, n_heads=4, d_ff=8)
     block(rng.normal(3, length, 32), rng.normal(3, 4, 32), cache=(rng.normal(3, 4, 5, 8), rng.normal(3, 4, 5, 8)))
+    cache = (rng.normal(3, 4, 5, 8), rng.normal(3, 4, 5, 8))
+    block(rng.normal(3, length, 32), rng.normal(3, 4, 32), cache=cache, memory_mask=rng.keep(3, 1, 4))
+    both = rng.normal(3, 4, 5, 16)  # side by side, as one projection gives them
+    block(rng.normal(3, length, 32), rng.normal(3, 4, 32), both.split(8, dim=-1), rng.keep(3, 1, 4))
 
 
 @without_both
@@ -332,4 +336,6 @@ def test_other_sizes(check, rng):
 def test_the_same_object(check, rng, scale):
     """One tensor in several places is that tensor in each of them."""
     x = rng.normal(2, 4, 32, scale=scale)
-    check.module(d_model=32, n_heads=2, d_ff=8)(x, x)
+    block = check.module(d_model=32, n_heads=2, d_ff=8)
+    block(x, x)
+    block(x, x, memory_mask=rng.keep(4, 4))

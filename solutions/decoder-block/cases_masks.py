@@ -139,3 +139,21 @@ def test_as_many_sequences_as_tokens(check, rng):
     """B == n and another number of heads: a mask (B, 1, m) is still per sequence."""
     block = check.module(6, 2, 8)
     block(rng.normal(3, 3, 6), rng.normal(3, 5, 6), memory_mask=rng.keep(3, 1, 5))
+
+
+@pytest.mark.mask
+@pytest.mark.precise
+@pytest.mark.derive("grad")
+def test_sizes_under_a_mask(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
+    for sizes in ((4, 1, 1), (4, 2, 70), (4, 4, 5)):
+        block = check.module(*sizes)
+        block(rng.normal(4, 4, 4), rng.normal(4, 4, 4), memory_mask=rng.keep(4, 4, 4))
+    block = check.module(4, 2, 6, 0.5)
+    block(rng.normal(1, 300, 4), rng.normal(1, 300, 4), memory_mask=rng.keep(300, 300))
+    x, memory, mask = rng.normal(9, 3, 4), rng.normal(9, 5, 4), torch.tensor([True, True, True, False, True])
+    other = torch.where(mask[:, None], memory, 100.0 * memory)
+    block(x, memory, memory_mask=mask.expand(3, 5))
+    block.train()
+    before, after = (block.run(x, m, None, mask.expand(3, 5))[0] for m in (memory, other))
+    check.same(before, after, "an output depends on hidden memory in training")

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.inference import inference_mode
+
 # What is carried along is rounded with each block, so the `dtype` variants are those of few blocks and small scores.
 without_dtype = pytest.mark.derive("grad", "device", "contract")
 
@@ -67,6 +69,7 @@ def test_all_sizes_equal(check, rng):
     """B == H == n == m == d_k == d_v == block size, where a wrong axis does not show in the shape."""
     check(*tensors(rng, 3, 3, d_k=3, d_v=3, batch=3, heads=3), 3)
     check(*tensors(rng, 4, 4, d_k=4, d_v=4, batch=4, heads=4), 2)
+    check(*tensors(rng, 4, 4, d_k=4, d_v=4, batch=4, heads=4), 2, causal=True)
 
 
 def test_sizes_of_one(check, rng):
@@ -287,3 +290,20 @@ def test_the_same_object(check, rng, scale):
     """One tensor in several places is that tensor in each of them."""
     x = rng.normal(2, 3, 4, 4, scale=scale)
     check(x, x, x, 2)
+    check(x, x, x, 2, True)
+
+
+@pytest.mark.mask
+@pytest.mark.precise
+@pytest.mark.derive
+def test_sizes_under_a_mask(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
+    q, k, v = tensors(rng, 4, 6, 70, 70, batch=9, heads=1)
+    check(q, k, v, 2, causal=True)
+    check(3e4 * q, k / 3e4, v, 2, causal=True)
+    check(*tensors(rng, 3, 150, d_v=1, batch=1, heads=1), 100, causal=True)
+    check(*tensors(rng, 4, 4, d_v=4, batch=4, heads=4), 3, causal=True)
+    check(*tensors(rng, 2, 3, batch=2, heads=3), 3, causal=True)
+    check(*leveled(rng, 3, 5, 2048.0 + rng.integers(0, 3, 5).double()), 2, causal=True)
+    with inference_mode(check):
+        check(*tensors(rng, 4, 6), 4, causal=True)

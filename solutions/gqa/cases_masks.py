@@ -200,3 +200,24 @@ def test_the_visible_score_is_the_lowest(check, rng):
     x[..., 1] = torch.where(mask[:, 0], -(2.0**40), 0.0)
     x[..., 2:4] = 0.0
     gqa(x, mask=mask)
+
+
+@pytest.mark.mask
+@pytest.mark.precise
+@pytest.mark.derive
+def test_sizes_under_a_mask(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
+    for sizes, batch, length in (((1, 1, 1), 1, 3), ((18, 9, 9), 2, 3), ((5, 1, 1), 5, 5), ((4, 2, 1), 4, 4)):
+        check.module(*sizes)(rng.normal(batch, length, sizes[0]), mask=rng.keep(length, length))
+    narrow = check.module(d_model=4, n_heads=2, n_kv_heads=2)
+    narrow(rng.normal(1, 300, 4), mask=rng.keep(1, 300, 300))
+    narrow(rng.normal(2, 2, 4), mask=rng.keep(2, 2, 2))
+
+
+@pytest.mark.mask
+def test_one_key_head_and_as_many_sequences_as_heads(check, rng):
+    """One key head for all, B == H: three axes of a mask are still per sequence."""
+    for n_heads in (2, 3):
+        gqa = check.module(d_model=6, n_heads=n_heads, n_kv_heads=1)
+        for shape in ((n_heads, 4, 4), (n_heads, 1, 4), (1, 4, 4)):
+            gqa(rng.normal(n_heads, 4, 6), mask=rng.keep(*shape))

@@ -304,3 +304,18 @@ def test_the_same_object(check, rng, scale):
     apart = 4.0 * scale * rng.permutation(6).double()  # errors of halves are nothing beside those of the last points
     check["leave_one_out"](apart, apart)
     check["NWKernelRegression"]().set(w=torch.tensor(1.0, dtype=torch.float64)).method("loss", apart, apart)
+
+
+def test_loss_of_twins(check, rng):
+    """Points at one place are others to each other: each predicts the next one."""
+    regression = check["NWKernelRegression"]().set(w=torch.tensor(1.0, dtype=torch.float64))
+    x = torch.tensor([0.0, 0.0, 1.0, 1.0, 1.0, 2.5], dtype=torch.float64)
+    regression.method("loss", x, known(rng, 6))
+
+
+@without_dtype
+def test_places_far_from_zero(check, rng):
+    """Years: what counts is how far apart they are, not how far from 0."""
+    queries, keys = 2016.0 + places(rng, 3), 2016.0 + 2 * places(rng, 5)
+    check["nadaraya_watson"](queries, keys, known(rng, 5))
+    check["NWKernelRegression"]()(queries, keys, known(rng, 5))

@@ -272,6 +272,7 @@ def test_near_ties_at_large_scores(check, rng):
     keys = 2.0**14 + rng.integers(0, 3, 2, 2, 6, 1).double()
     attention.set(W_k__bias=2.0**14 * one)
     attention(rng.normal(2, 2, 2), (keys, rng.normal(2, 2, 6, 1)))
+    attention(rng.normal(2, 2, 2), (keys, rng.normal(2, 2, 6, 1)), rng.keep(2, 8))
 
 
 @pytest.mark.precise

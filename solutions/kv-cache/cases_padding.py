@@ -205,3 +205,14 @@ def test_hidden_scores_far_above_the_visible_ones(check, rng):
     exact_projections(attention, 24.0)
     x, levels = collinear_tokens(rng, 3)
     feed(attention, x, [1, 3], levels < 3)
+
+
+@pytest.mark.mask
+@pytest.mark.precise
+@pytest.mark.derive
+def test_sizes_under_a_mask(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
+    check.module(d_model=1, n_heads=1)(rng.normal(3, 3, 1), padding_mask=rng.keep(3, 3))
+    attention = check.module(d_model=4, n_heads=2)
+    attention(rng.normal(4, 3, 4), padding_mask=rng.keep(4, 3))
+    attention(rng.normal(1, 300, 4), padding_mask=rng.keep(1, 300))

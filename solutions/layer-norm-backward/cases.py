@@ -209,3 +209,13 @@ def test_the_same_object(check, rng, scale):
     """One tensor in several places is that tensor in each of them."""
     x = scale * spread(rng, 6)
     check(x, x, x)
+
+
+def test_sums_that_cancel(check, rng):
+    """Two tokens that are nearly alike, with opposite gradients: what is left of their sum is what tells them apart."""
+    x, weight, d_output = tensors(rng, 2, 32)
+    x[1] = x[0]
+    x[1, 0] += 1 / 64 if check.dtype.itemsize == 2 else 1.0
+    d_output[0] = 1024.0
+    d_output[1] = -d_output[0]
+    check(x, weight, d_output)

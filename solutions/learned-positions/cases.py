@@ -153,11 +153,14 @@ def test_module_kept_in_float32(check, rng):
     """The module is in float32 whatever the tokens are, as under autocast: the result has the dtype of the tokens."""
     encoding = check.module(max_len=13, d_model=7)
     encoding.method("__init__", max_len=13, d_model=7)  # as it is built: in float32, and never cast
-    result = encoding.run(rng.normal(2, 5, 7)).got
+    x = rng.normal(2, 5, 7)
+    result, positions = encoding.run(x).got, encoding.run(0.0 * x).got
     check.that(
         getattr(result, "dtype", None) == check.dtype,
         "tokens of another dtype than the table's do not come back in their own dtype",
     )
+    whole = check.dtype != torch.float64 or bool((result - positions - x).abs().max() < 1e-12)
+    check.that(whole, "numbers of float64 came back with the digits of a shorter type")
 
 
 @pytest.mark.derive("dtype")

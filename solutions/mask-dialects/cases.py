@@ -58,9 +58,8 @@ def test_additive(check, rng, level):
     check(additive(rng.keep(3, 5), level), "additive")
 
 
-@pytest.mark.derive("device", "contract")
 def test_additive_minus_ten_thousand(check, rng):
-    """The stand-in for minus infinity of the first BERT."""
+    """The stand-in for minus infinity of the first BERT; bfloat16 makes -9984 of it."""
     check(additive(rng.keep(3, 5), -1e4), "additive")
 
 

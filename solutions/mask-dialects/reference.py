@@ -20,7 +20,7 @@ def to_keep_mask(mask: Tensor, dialect: str) -> Tensor:
             "hide"      bool or 0/1 integers, true = hidden
             "additive"  floating point, to be added to the scores: 0 = visible, very negative or -inf = hidden
 
-    Raises ValueError for an unknown dialect, and for a dtype that the dialect does not have.
+    Raises ValueError for an unknown dialect, and for bools or integers in the dialect "additive".
     """
     if dialect not in DIALECTS:
         raise ValueError(f"unknown dialect {dialect!r}, expected one of {', '.join(DIALECTS)}")

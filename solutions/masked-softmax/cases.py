@@ -270,6 +270,8 @@ def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     check(rng.normal(9, 300, 3), mask=rng.keep(300, 3))
     check(rng.normal(9, 2, 1, 70))
+    check(rng.normal(9, 2, 1, 70), mask=rng.keep(9, 1, 1, 70))
+    check(rng.normal(2, 1, 2, 3, 4), mask=rng.keep(1, 1, 2, 3, 4))
     for shape in ((1, 1, 3, 4), (3, 3, 3, 3), (2, 1, 5)):
         check(rng.normal(*shape), mask=rng.keep(*shape))
     check(torch.zeros(2, 3, 5), both_kinds(rng, 2, 3, 5))

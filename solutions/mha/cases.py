@@ -171,7 +171,7 @@ def test_dropout_in_inference_mode(check, rng):
     )
 
 
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_weights_are_returned_before_dropout(check, rng):
     """In training the second result is still the softmax."""
     mha = check.module(d_model=6, n_heads=2, dropout=0.5)

@@ -201,3 +201,27 @@ def test_the_visible_score_is_the_lowest(check, rng):
     mha = bare(check.module(d_model=8, n_heads=2), 8)
     mask = torch.nn.functional.one_hot(rng.integers(0, 6, 2), 6).bool()
     mha(*low_scores(rng, mask, -(2.0**40), 0.0), mask=mask[:, None])
+
+
+@pytest.mark.mask
+@pytest.mark.precise
+@pytest.mark.derive
+def test_sizes_under_a_mask(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
+    for d_model, n_heads in ((1, 1), (5, 1)):
+        check.module(d_model, n_heads)(*sequences(rng, 5, 3, 5, d_model), mask=rng.keep(5, 3, 5))
+    mha = check.module(d_model=4, n_heads=2, bias=False)
+    mha(*sequences(rng, 2, 1, 300, 4), mask=rng.keep(2, 1, 300))
+    mha(*sequences(rng, 1, 300, 4, 4), mask=rng.keep(300, 4))
+    q, k, v = sequences(rng, 2, 3, 5, 4)
+    mha(3e4 * q, k / 3e4, v, mask=rng.keep(3, 5))
+
+
+@pytest.mark.mask
+def test_one_query_under_a_mask(check, rng):
+    """A single query, as in decoding: it sees no more than its mask shows."""
+    mha = check.module(d_model=6, n_heads=2)
+    mask = rng.keep(3, 1, 5)
+    mask[1] = False
+    mha(*sequences(rng, 3, 1, 5, 6), mask=mask)
+    mha(*sequences(rng, 1, 1, 5, 6), mask=rng.keep(1, 5))

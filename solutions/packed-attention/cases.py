@@ -276,6 +276,7 @@ def test_other_sizes(check, rng):
     check(q, k, v, cu_seqlens)
     check(3e4 * q, k / 3e4, v, cu_seqlens, True)
     check(*packed(rng, [3, 2], 2, 2, heads=300), True)
+    check(*packed(rng, [2, 1]))
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0])

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from grader.kit.defaults import default_of_bfloat16
 from grader.kit.inference import drops_in_inference_mode
 
 
@@ -302,6 +303,19 @@ def test_tokens_in_half_precision_first(check, rng):
     first = encoding.run(x).got
     encoding.run(x.bfloat16())
     check.same(encoding.run(x).got, first, "tokens of another dtype change the table")
+
+
+@pytest.mark.derive
+def test_built_in_half_precision(check):
+    """Whoever builds a model in bfloat16 makes that the default: angles are right all the same, numbers are rounded."""
+    encoding = check["PositionalEncoding"](d_model=8, max_len=701)
+    with default_of_bfloat16(check):
+        encoding.method("__init__", d_model=8, max_len=701)
+    got = encoding.run(torch.zeros(1, 701, 8, dtype=torch.bfloat16)).got
+    check.that(getattr(got, "shape", ()) == (1, 701, 8), "the result has another shape than the tokens")
+    angles = torch.arange(701).double()[:, None] / 10.0 ** torch.arange(4)
+    wanted = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+    check.that((got[0].double() - wanted).abs().max() < 0.02, "angles of bfloat16 are wrong by whole turns")
 
 
 @pytest.mark.precise

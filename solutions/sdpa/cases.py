@@ -346,3 +346,16 @@ def test_the_same_object(check, rng, scale):
     """One tensor in several places is that tensor in each of them."""
     x = rng.normal(2, 4, 4, scale=scale)
     check(x, x, x)
+    check(x, x, x, rng.keep(4, 4))
+
+
+@pytest.mark.mask
+@pytest.mark.precise
+@pytest.mark.derive
+def test_sizes_under_a_mask(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
+    check(*tensors(rng, 9, 1, n=600, m=5, d_k=1, d_v=9), rng.keep(9, 1, 600, 5))
+    check(*tensors(rng, 1, 9, n=1, m=300, d_k=70, d_v=1), rng.keep(1, 9, 1, 300))
+    check(*tensors(rng, 2, 2, 2, 3), rng.keep(1, 1, 2, 3, 3, 5))
+    q, k, v = tensors(rng, 2, d_v=70)
+    check(3e4 * q, k / 3e4, 3e4 * v, rng.keep(2, 3, 5))

@@ -373,3 +373,13 @@ def test_other_sizes(check, rng):
     attention(x)
     attention.train()(x)
     attention.eval()(x)
+
+
+@pytest.mark.mask
+@pytest.mark.precise
+@pytest.mark.derive
+def test_sizes_under_a_mask(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
+    for d_model, d_k, d_v in ((1, 1, 1), (4, 3, 70)):
+        check.module(d_model=d_model, d_k=d_k, d_v=d_v)(rng.normal(2, 3, d_model), mask=rng.keep(2, 3, 3))
+    check.module(d_model=4, d_k=4)(rng.normal(1, 300, 4), mask=rng.keep(300, 300))

@@ -150,3 +150,4 @@ def test_other_sizes(check, rng):
     check["concat_heads"](rng.normal(1, 9, 300, 2, scale=3e4))
     check["concat_heads"](rng.normal(2, 10, 1, 7))
     check["split_heads"](rng.normal(2, 6, 8)[:, 1:5], 4)
+    check["concat_heads"](check["split_heads"](rng.normal(1, 2, 768), 12))

@@ -58,6 +58,16 @@ def test_memory_mask(check, rng):
 
 
 @pytest.mark.mask
+@pytest.mark.derive("dtype", "device", "contract")
+@pytest.mark.parametrize("length", [1, 4])
+def test_memory_mask_behind_a_cache(check, rng, length):
+    """Tokens behind a cache read no more of the memory than those before them."""
+    model = build(check, rng)
+    cache = [(rng.normal(3, 4, 2, 8), rng.normal(3, 4, 2, 8))]
+    model.method("decode", targets(rng, 3, length), rng.normal(3, 5, 32), rng.keep(3, 1, 5), cache)
+
+
+@pytest.mark.mask
 @pytest.mark.derive
 def test_padding_leaves_no_trace(check, rng):
     """A source alone and the same source beside a longer one: the same logits."""
@@ -113,3 +123,25 @@ def test_memory_of_one_position(check, rng):
     """A memory of one position, which one sequence may see and the other may not."""
     model = build(check, rng, d_model=8, n_heads=2)
     model.method("decode", targets(rng, 2, 3), rng.normal(2, 1, 8), torch.tensor([[[True]], [[False]]]))
+
+
+@pytest.mark.mask
+@pytest.mark.precise
+@pytest.mark.derive("grad")
+def test_sizes_under_a_mask(check, rng):
+    """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
+    wide = build(check, rng, 72, 12, 80, 4, vocabularies=(TARGET, TARGET))
+    wide.method("decode", targets(rng, 9, 3), rng.normal(9, 4, 72), rng.keep(9, 1, 4))
+    one = build(check, rng, 4, 1, 1, 1, max_len=1)
+    one.method("decode", targets(rng, 4, 1), rng.normal(4, 4, 4), rng.keep(4, 1, 4))
+    one.method("decode", targets(rng, 3, 1), rng.normal(3, 5, 4), rng.keep(3, 1, 5))
+    model = build(check, rng, 4, 2, 4, 1, 0.5, 7, 3)
+    tokens, memory, mask = targets(rng, 4, 4), rng.normal(4, 4, 4), torch.tensor([[[True, False, True, True]]])
+    model.method("decode", tokens, memory, mask.expand(4, 1, 4))
+    loud = [tuple(3e4 * rng.normal(4, 2, 3, 2) for _ in range(2))]
+    model.method("decode", tokens, memory, mask.expand(4, 1, 4), loud)
+    other = torch.where(mask[0, 0, :, None], memory, 100.0 * memory)
+    model.train()
+    before, after = (model.do("decode", tokens, m, mask.expand(4, 1, 4))[0] for m in (memory, other))
+    check.same(before, after, "an output depends on hidden memory in training")
+    model.eval().method("decode", tokens, memory, mask.expand(4, 1, 4))

@@ -4,7 +4,7 @@ from torch import Tensor, nn
 
 def sinusoidal_encoding(max_len, d_model, base=10000.0):
     half = (d_model + 1) // 2
-    frequencies = torch.pow(base, -2.0 * torch.arange(half) / d_model)
+    frequencies = torch.pow(base, -2.0 * torch.arange(half, dtype=torch.float32) / d_model)
     angles = torch.outer(torch.arange(max_len).float(), frequencies)
     return torch.stack((angles.sin(), angles.cos()), dim=-1).reshape(max_len, 2 * half)[:, :d_model].contiguous()
 
