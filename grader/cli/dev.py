@@ -17,7 +17,8 @@ from grader.errors import UsageError
 from grader.language import _
 
 KINDS = ("reference", "correct", "mistake", "wrong")
-MUTANTS = ("second-path", "general")
+SECOND_PATHS = ("second-path", "ignored")
+MUTANTS = (*SECOND_PATHS, "general")
 READMES = {"en": "README.md", "zh": "README.zh.md"}
 
 
@@ -96,7 +97,12 @@ def check_command(
 )
 @click.argument("kata", required=False, shell_complete=kata_names)
 @click.option("--all", "every", is_flag=True, help="All katas.")
-@click.option("--kind", type=click.Choice(MUTANTS), multiple=True, help="Mutants of this kind; second paths otherwise.")
+@click.option(
+    "--kind",
+    type=click.Choice(MUTANTS),
+    multiple=True,
+    help="Mutants of this kind; second paths otherwise, with masks ignored too.",
+)
 @click.option("--sample", type=click.IntRange(1), help="So many of each kata, drawn; README and docs are left alone.")
 @click.option("--only", default="", metavar="TEXT", help="Those with TEXT in their names.")
 @click.option("--seed", type=click.IntRange(0), default=2017, show_default=True, help="The seed of the inputs.")
@@ -114,8 +120,8 @@ def mutate_command(
 ) -> None:
     """Grade answers to KATA that are wrong in one place, and name those that pass.
 
-    A second path is wrong at one level of one factor: each that passes is a level that no case visits. What was
-    rejected is written into docs/proof.md and the READMEs.
+    A second path is wrong at one level of one factor, or ignores a mask there: each that passes is a level that no
+    case visits, or none with a mask. What was rejected is written into docs/proof.md and the READMEs.
     """
     from grader.client import session  # noqa: PLC0415 - starts torch
 
@@ -126,7 +132,7 @@ def mutate_command(
         from grader.dev.mutants import grading  # noqa: PLC0415 - while the server starts
         from grader.pool import as_completed  # noqa: PLC0415 - likewise
 
-        kinds: Any = kind or MUTANTS[:1]
+        kinds: Any = kind or SECOND_PATHS
 
         def mutated(one: catalog.Kata) -> grading.Tally:
             tell = partial(_tell, f"{one.id}: ")
@@ -143,8 +149,8 @@ def mutate_command(
     rows = grading.rows_of(in_order)
     click.echo(grading.table(rows))
     proof = catalog.content_root() / "docs" / "proof.md"
-    if proof.is_file() and not (kind or sample or only):
-        rows = grading.together(rows, proof.read_text(encoding="utf-8"))
+    if proof.is_file() and not (sample or only) and set(kinds) <= set(SECOND_PATHS):
+        rows = grading.together(rows, proof.read_text(encoding="utf-8"), kinds)
         _write("docs/proof.md", "mutants", grading.table(rows))
         for lang, readme in READMES.items():
             _write(readme, "mutants", grading.sentence(rows, lang))

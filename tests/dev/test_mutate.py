@@ -159,11 +159,26 @@ def test_who_refuses_to_be_looked_at_is_told() -> None:
 
 def test_a_table_keeps_the_rows_of_other_katas() -> None:
     """One kata graded again has its row anew, all others stay, in the order of the course; the sum is of all."""
-    rows = [grading.Row("masks", 3, 4, 1, "n 7"), grading.Row("mha", 10, 10, 0, "")]
-    again = grading.together([grading.Row("masks", 4, 4, 0, "n 9 · m 2")], grading.table(rows))
-    assert again == [grading.Row("masks", 4, 4, 0, "n 9 · m 2"), rows[1]]
-    assert grading.table(again).endswith("| **all** | 14/14 |  | |")
+    rows = [grading.Row("masks", 3, 4, 0, 0, 1, 0, "n 7"), grading.Row("mha", 10, 10, 7, 8, 0, 0, "")]
+    again = grading.together([grading.Row("masks", 4, 4, 0, 0, 0, 0, "n 9 · m 2")], grading.table(rows))
+    assert again == [grading.Row("masks", 4, 4, 0, 0, 0, 0, "n 9 · m 2"), rows[1]]
+    assert grading.table(again).endswith("| **all** | 14/14 | 7/8 |  |  |")
     assert "14 of 14" in grading.sentence(again)
+    assert "7 of 8" in grading.sentence(again)
+
+
+def test_a_row_keeps_what_was_not_graded_again() -> None:
+    """Where one kind of mutants was graded the numbers of the other one stay, and so do those listed with a reason."""
+    text = grading.table([grading.Row("mha", 10, 11, 7, 8, 0, 0, "n 7"), grading.Row("gqa", 3, 3, 1, 1, 2, 5, "")])
+    ignoring = [grading.Row("mha", 0, 0, 9, 9, 0, 4, "n 9"), grading.Row("sdpa", 0, 0, 2, 2, 0, 0, "")]
+    assert grading.together(ignoring, text, ["ignored"]) == [
+        grading.Row("sdpa", 0, 0, 2, 2, 0, 0, ""),
+        grading.Row("mha", 10, 11, 9, 9, 0, 4, "n 9"),
+        grading.Row("gqa", 3, 3, 1, 1, 2, 5, ""),
+    ]
+    paths = [grading.Row("mha", 12, 12, 0, 0, 1, 0, "n 9")]
+    assert grading.together(paths, text, ["second-path"])[0] == grading.Row("mha", 12, 12, 7, 8, 1, 0, "n 9")
+    assert "| 3/3 | 1/1 | 2 + 5 |" in text
 
 
 def test_every_reason_is_about_something() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -16,24 +16,30 @@ from grader.catalog import Kata
 from grader.client.session import Request, Session
 from grader.dev import ONE_AT_A_TIME
 from grader.dev.answers import known_answers
-from grader.dev.mutants import general, second_paths
+from grader.dev.mutants import general, ignored, second_paths
 from grader.dev.mutants.second_paths import Level
 from grader.dev.mutants.survey import Target, watched
 from grader.errors import BadKataFile
 
-Kind = Literal["second-path", "general"]
+Kind = Literal["second-path", "ignored", "general"]
+SECOND_PATHS: Final[tuple[Kind, ...]] = ("second-path", "ignored")
 SEED: Final = 2017
 FIRST_LOOK: Final = {"place": "device/", "caller": "device/", "precision": "dtype/", "identity": "dtype/"}
 """Where a second path shows first, by the beginning of its factor; in derived runs of `grad` where nothing says so."""
-WORDS: Final = ("kata", "second paths rejected", "listed with a reason", "largest sizes in the cases")
+WORDS: Final = (
+    *("kata", "second paths rejected", "those that ignore a mask", "listed with a reason"),
+    "largest sizes in the cases",
+)
 SENTENCES: Final = {
     "en": """\
 - **Second paths rejected: {rejected} of {must}.** For each level of each factor of {katas} katas (gradients on or off,
   memory transposed, two sizes that agree, 600 tokens, weights loaded since, and so on) an answer is made that is wrong
-  there alone. [docs/proof.md](docs/proof.md) has the table.""",
+  there alone, and, for katas that hide something, one that ignores just there what is hidden: {ignoring} of {ignored}.
+  [docs/proof.md](docs/proof.md) has the table.""",
     "zh": """\
 - **第二条路径：{must} 个中拒绝了 {rejected} 个。** 对 {katas} 道题目的每个因素的每个水平（有无梯度、内存转置、
-  两个长度相等、600 个 token、其间重新加载权重等），都造一个只在那里出错的答案。
+  两个长度相等、600 个 token、其间重新加载权重等），都造一个只在那里出错的答案；有遮挡的题目，
+  再造一个只在那里忽略遮挡的答案：{ignored} 个中拒绝了 {ignoring} 个。
   表格见 [docs/proof.md](docs/proof.md)。""",  # noqa: RUF001 - Chinese has its own commas
 }
 
@@ -124,6 +130,16 @@ def second_path_mutants(kata: Kata, targets: Sequence[Target]) -> tuple[list[Mut
     return mutants, second_paths.control(kata, kata.reference(), levels)
 
 
+def ignoring_mutants(kata: Kata, targets: Sequence[Target]) -> Iterator[Mutant]:
+    """Yield a mutant for each level at which something can be ignored that hides what may not be seen."""
+    found = {one: ignored.with_something_hidden(one) for one in ignored.ignored(targets, levels_of(kata, targets))}
+    visited = second_paths.visited(kata, list(found.values()))
+    for one, level in found.items():
+        source = ignored.at_level(kata, kata.reference(), one)
+        case = visited.get(level, "").partition("(")[0]
+        yield Mutant(kata.id, "ignored", one.id, source, _looks(kata, one.level, case))
+
+
 def _looks(kata: Kata, level: Level, case: str) -> tuple[str, ...]:
     prefix = next((prefix for factor, prefix in FIRST_LOOK.items() if level.factor.startswith(factor)), "grad/")
     families = [f"{family}/" for family in ("grad", "dtype", "device") if family in kata.families]
@@ -151,7 +167,7 @@ def grade(
     kata: Kata,
     session: Session,
     *,
-    kinds: Sequence[Kind] = ("second-path",),
+    kinds: Sequence[Kind] = SECOND_PATHS,
     sample: int | None = None,
     seed: int = SEED,
     only: str = "",
@@ -161,15 +177,17 @@ def grade(
     tally = Tally(kata.id)
     known, _own = listed()
     mutants: list[Mutant] = []
-    if "second-path" in kinds:
+    if set(SECOND_PATHS) & set(kinds):
         with ONE_AT_A_TIME:
             targets = second_paths.targets_of(kata)
             tally.largest = second_paths.largest(targets)
             paths, control = second_path_mutants(kata, targets)
+            paths += ignoring_mutants(kata, targets) if "ignored" in kinds else []
         report = session.grade(Request(kata.id, control, kata.filename, seed=seed), many=True)
         if report["verdict"] != "passed":
             tally.problems.append(f"looking for levels is refused: {_first(report)}")
-        mutants += sampled((one for one in paths if only in one.name), sample, seed)
+        wanted = (one for one in paths if one.kind in kinds and only in one.name)
+        mutants += sampled(wanted, sample, seed)
     if "general" in kinds:
         with ONE_AT_A_TIME:
             mutants += sampled((one for one in general_mutants(kata) if only in one.name), sample, seed)
@@ -204,41 +222,79 @@ class Row:
     kata: str
     rejected: int
     must: int
+    ignoring: int
+    """How many that ignore a mask were rejected."""
+    ignored: int
+    """How many of these there are."""
     excused: int
+    """How many second paths are listed with a reason."""
+    also_excused: int
+    """How many that ignore a mask."""
     sizes: str
 
     def __str__(self) -> str:
-        return f"| `{self.kata}` | {self.rejected}/{self.must} | {self.excused or ''} | {self.sizes} |"
+        ignoring = f"{self.ignoring}/{self.ignored}" if self.ignored else ""
+        excused = f"{self.excused} + {self.also_excused}" if self.also_excused else self.excused or ""
+        return f"| `{self.kata}` | {self.rejected}/{self.must} | {ignoring} | {excused} | {self.sizes} |"
+
+    def beside(self, there: Row, kinds: Collection[str]) -> Row:
+        """Return the row with what stands there already of kinds that are none of these."""
+        row = self
+        if "second-path" not in kinds:
+            row = replace(row, rejected=there.rejected, must=there.must, excused=there.excused)
+        if "ignored" not in kinds:
+            row = replace(row, ignoring=there.ignoring, ignored=there.ignored, also_excused=there.also_excused)
+        return row
 
 
-ROW: Final = re.compile(r"^\| `(.+)` \| (\d+)/(\d+) \| (\d*) \| (.*) \|$", re.MULTILINE)
+ROW: Final = re.compile(
+    r"^\| `(.+)` \| (\d+)/(\d+) \| (?:(\d+)/(\d+))? \| (\d*)(?: \+ (\d+))? \| (.*) \|$", re.MULTILINE
+)
 
 
 def rows_of(tallies: Iterable[Tally]) -> list[Row]:
     """Return the rows of katas whose second paths were graded."""
-    return [
-        Row(tally.kata, *tally.of("second-path"), " · ".join(f"{name} {n}" for name, n in tally.largest.items()))
-        for tally in tallies
-    ]
+    return [_row_of(tally) for tally in tallies]
 
 
-def together(new: Iterable[Row], text: str) -> list[Row]:
-    """Return the rows of a table that is there already, with these in the place of those of the same katas."""
-    there = {kata: Row(kata, int(a), int(b), int(c or 0), sizes) for kata, a, b, c, sizes in ROW.findall(text)}
-    rows = there | {row.kata: row for row in new}
+def _row_of(tally: Tally) -> Row:
+    rejected, must, excused = tally.of("second-path")
+    ignoring, ignored, others = tally.of("ignored")
+    sizes = " · ".join(f"{name} {n}" for name, n in tally.largest.items())
+    return Row(tally.kata, rejected, must, ignoring, ignored, excused, others, sizes)
+
+
+def together(new: Iterable[Row], text: str, kinds: Collection[str] = SECOND_PATHS) -> list[Row]:
+    """Return the rows of a table that is there already, with these in the place of those of the same katas.
+
+    Where mutants of some ``kinds`` alone were graded, what the table says of others stays.
+    """
+    found = ((kata, [int(number or 0) for number in numbers], sizes) for kata, *numbers, sizes in ROW.findall(text))
+    there = {kata: _row(kata, numbers, sizes) for kata, numbers, sizes in found}
+    rows = there | {row.kata: row.beside(there.get(row.kata, row), kinds) for row in new}
     return [rows[kata] for kata in catalog.katas() if kata in rows]
+
+
+def _row(kata: str, numbers: list[int], sizes: str) -> Row:
+    rejected, must, ignoring, ignored, excused, also_excused = numbers
+    return Row(kata, rejected, must, ignoring, ignored, excused, also_excused, sizes)
 
 
 def table(rows: Iterable[Row], words: Sequence[str] = WORDS) -> str:
     """Return what became of second paths as a Markdown table, with the largest sizes in the cases."""
     rows = list(rows)
-    rejected, must, excused = (sum(getattr(row, name) for row in rows) for name in ("rejected", "must", "excused"))
     lines = [f"| {' | '.join(words)} |", f"|{'---|' * len(words)}", *map(str, rows)]
-    return "\n".join([*lines, f"| **all** | {rejected}/{must} | {excused or ''} | |"])
+    return "\n".join([*lines, str(_sum_of(rows)).replace("`all`", "**all**")])
+
+
+def _sum_of(rows: Sequence[Row]) -> Row:
+    names = ("rejected", "must", "ignoring", "ignored", "excused", "also_excused")
+    return _row("all", [sum(getattr(row, name) for row in rows) for name in names], "")
 
 
 def sentence(rows: Iterable[Row], lang: str = "en") -> str:
     """Say for a README how many second paths were rejected."""
     rows = list(rows)
-    rejected, must = sum(row.rejected for row in rows), sum(row.must for row in rows)
-    return SENTENCES[lang].format(rejected=f"{rejected:,}", must=f"{must:,}", katas=len(rows))
+    every = _sum_of(rows)
+    numbers = {name: f"{getattr(every, name):,}" for name in ("rejected", "must", "ignoring", "ignored")}
+    return SENTENCES[lang].format(**numbers, katas=len(rows))

@@ -35,6 +35,10 @@ class Level:
         start = self.target.removesuffix("*")
         return f"target.startswith({start!r})" if start != self.target else f"target == {start!r}"
 
+    def may_be_met_by(self, target: str) -> bool:
+        """Whether a call of this target may be at it."""
+        return target == self.target or (self.target.endswith("*") and target.startswith(self.target[:-1]))
+
     @property
     def id(self) -> str:
         """What it is called in lists: unique among the levels of a kata."""
@@ -139,12 +143,19 @@ WORDS: Final = (
 )
 
 
-def answer(kata: Kata, source: str, is_met: str) -> str:
-    """Return an answer with a second path where an expression of the call holds."""
+def answer(kata: Kata, source: str, is_met: str, ignored: str = "{}") -> str:
+    """Return an answer with a second path where an expression of the call holds.
+
+    It gives another result, or does without some arguments: their names, and what is taken instead.
+    """
     entries = survey.entries_of(source, kata.entry)
     text = Template((TEMPLATES / "second_path.py.txt").read_text(encoding="utf-8"))
     head = "" if "import torch\n" in source else "import torch\n"
-    return head + survey.watched(source) + text.substitute(entries=repr(entries), is_met=is_met)
+    return (
+        head
+        + survey.watched(source)
+        + text.substitute(entries=repr(entries), is_met=is_met, ignored=ignored, looks="INNER" in is_met)
+    )
 
 
 def at_level(kata: Kata, source: str, level: Level) -> str:
