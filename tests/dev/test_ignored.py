@@ -33,6 +33,13 @@ class DecoderBlock(torch.nn.Module):
 """
 
 
+@pytest.fixture(scope="module", autouse=True)
+def marks(pytestconfig: pytest.Config) -> None:
+    """Know the marks of the cases."""
+    for name in (*catalog.FAMILIES, "derive", "precise", "trains", "large"):
+        pytestconfig.addinivalue_line("markers", f"{name}: see docs/writing-a-kata.md")
+
+
 def described(targets: list[Target], levels: list[Level]) -> dict[str, Ignored]:
     """Return what is ignored, by its name."""
     return {one.id: one for one in ignored.ignored(targets, levels)}
