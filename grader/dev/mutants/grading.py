@@ -38,8 +38,8 @@ SENTENCES: Final = {
   [docs/proof.md](docs/proof.md) has the table.""",
     "zh": """\
 - **第二条路径：{must} 个中拒绝了 {rejected} 个。** 对 {katas} 道题目的每个因素的每个水平（有无梯度、内存转置、
-  两个长度相等、600 个 token、其间重新加载权重等），都造一个只在那里出错的答案；有遮挡的题目，
-  再造一个只在那里忽略遮挡的答案：{ignored} 个中拒绝了 {ignoring} 个。
+  两个长度相等、600 个 token、其间重新加载权重等），都造一个只在那里出错的答案；有掩码的题目，
+  再造一个只在那里忽略掩码的答案：{ignored} 个中拒绝了 {ignoring} 个。
   表格见 [docs/proof.md](docs/proof.md)。""",  # noqa: RUF001 - Chinese has its own commas
 }
 
