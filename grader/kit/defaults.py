@@ -1,4 +1,4 @@
-"""Calls of a case whose caller has set another default."""
+"""Calls of a case whose caller has set another default, or whose inputs lie otherwise in memory."""
 
 from __future__ import annotations
 
@@ -8,14 +8,29 @@ from contextlib import contextmanager
 
 from grader.judge.cases.check import Check
 from grader.sandbox.levels import HALF
+from grader.transport.memory import WIDER
 
 
 @contextmanager
 def default_of_bfloat16(check: Check) -> Iterator[None]:
     """Let bfloat16 be PyTorch's default dtype in the calls inside, as for a model that is built in it."""
+    with _at(check, "caller", HALF):
+        yield
+
+
+@contextmanager
+def slices_of_wider_ones(check: Check) -> Iterator[None]:
+    """Let each row of the inputs inside be a slice of a longer one, as keys and values of a joint projection are."""
+    with _at(check, "layout", WIDER):
+        yield
+
+
+@contextmanager
+def _at(check: Check, factor: str, level: str) -> Iterator[None]:
     variant = check.variant
-    others = tuple(level for level in variant.levels if level[0] != "caller")
-    check.variant = dataclasses.replace(variant, levels=(*others, ("caller", HALF)))
+    others = tuple(one for one in variant.levels if one[0] != factor)
+    layout = level if factor == "layout" else variant.layout
+    check.variant = dataclasses.replace(variant, layout=layout, levels=(*others, (factor, level)))
     try:
         yield
     finally:

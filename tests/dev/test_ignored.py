@@ -121,6 +121,12 @@ def test_nothing_is_ignored_where_nothing_is_hidden() -> None:
     assert [(one.level.factor, one.level.name) for one in found] == names[2:]
 
 
+def test_a_kata_that_hides_nothing_has_none() -> None:
+    """Where no argument hides anything there is nothing to grade, and nothing is run for it."""
+    target = Target("AddNorm.forward", is_module=True, parameters={"x": Parameter(3), "y": Parameter(3)})
+    assert list(grading.ignoring_mutants(catalog.find("add-norm"), [target])) == []
+
+
 @on_its_worker(KATA.id)
 @pytest.mark.grades
 def test_who_ignores_a_mask_at_a_level_is_rejected(session: Session) -> None:

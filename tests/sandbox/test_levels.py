@@ -154,6 +154,7 @@ def test_a_layout_is_seen(layout: str, condition: str) -> None:
         ({"identity": "clones"}, "x.data_ptr() != y.data_ptr()"),
         ({"before": "inputs"}, "id(x) in kept and not torch.equal(kept[id(x)], x)"),
         ({"caller": "dtype"}, "torch.get_default_dtype() == torch.float64"),
+        ({"caller": "bfloat16"}, "torch.get_default_dtype() == torch.bfloat16"),
     ],
 )
 def test_a_way_to_call_is_seen(levels: dict[str, str], condition: str) -> None:
