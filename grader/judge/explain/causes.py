@@ -259,7 +259,7 @@ class _Search:
             alike = case.family, case.variant.dtype  # where numbers are rounded otherwise, other steps look right
             left = [one for one in left if (one.family, one.variant.dtype) == alike]
             left = [one for one in left if one.case.stream != case.case.stream]
-        if place is None:
+        if place is None or not place.is_place:
             return None
         accepted = place.case.failure is not None and place.case.failure.kind == "no-error"
         return (self._ways.accepted if accepted else self._ways.narrowed)(place, cases)

@@ -37,6 +37,11 @@ class Located:
     """How many steps were compared for that."""
 
     @property
+    def is_place(self) -> bool:
+        """Whether it is of so few lines that it tells something."""
+        return len(self.lines) <= MOST_LINES
+
+    @property
     def breadth(self) -> tuple[bool, int]:
         """How much it leaves open."""
         return self.is_open, len(self.lines)
@@ -50,11 +55,14 @@ class Located:
 def told(
     case: CaseOutcome, region: Region | None, statements: Statements, around: Sequence[int] = ()
 ) -> Located | None:
-    """Say what a region tells, and what else may be to blame ``around`` it; None where there is none."""
+    """Say what a region tells, and what else may be to blame ``around`` it; None where there is none.
+
+    It may be of more lines than are a place: some of them may turn out not to be to blame.
+    """
     if region is None:
         return None
     lines = tuple(dict.fromkeys(statements.of(line) for line in (*region.lines, *around)))
-    if not 0 < len(lines) <= MOST_LINES:
+    if not lines:
         return None
     sentence = " ".join(part for part in (_sentence(region, lines, statements), _beside(region)) if part)
     return Located(case, lines, sentence, is_open=region.is_open, is_measured=bool(region.times))
