@@ -13,6 +13,7 @@ LOOPS: Final = (ast.For, ast.While)
 COMPOUND: Final = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
 SIZED: Final = ("Linear", "Parameter", "Embedding", "LayerNorm")
 """Layers that hang on what they are made with; another class has statements of its own."""
+DTYPES: Final = ("dtype", "float16", "bfloat16", "half", "float32", "float64")
 FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -158,17 +159,24 @@ def _is_about_none(test: ast.expr) -> bool:
 
 def _is_plain(node: ast.stmt) -> bool:
     if isinstance(node, ast.If):
-        return any(isinstance(one, ast.Attribute) and one.attr == "dtype" for one in ast.walk(node.test))
-    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return _asks_for_a_dtype(node.test)
+    value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
+    if isinstance(value, ast.IfExp):
+        return _asks_for_a_dtype(value.test) or _is_about_none(value.test)
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1 or value is None:
         return False
-    target, value = node.targets[0], node.value
+    target = node.targets[0]
     if isinstance(target, ast.Tuple):
         called = value.func if isinstance(value, ast.Call) and not value.args else value
-        return isinstance(called, ast.Attribute) and called.attr in ("shape", "size")
-    if not isinstance(target, ast.Attribute):
-        return False
+        names = isinstance(value, ast.Tuple) and all(isinstance(one, ast.Name) for one in value.elts)
+        return names or (isinstance(called, ast.Attribute) and called.attr in ("shape", "size"))
     made = ast.unparse(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
-    return isinstance(value, ast.Name) or (made[:1].isupper() and made not in SIZED)
+    of_itself = isinstance(value, ast.Name) or (made[:1].isupper() and made not in SIZED)
+    return isinstance(target, ast.Attribute) and of_itself
+
+
+def _asks_for_a_dtype(test: ast.expr) -> bool:
+    return any(isinstance(one, ast.Attribute) and one.attr in DTYPES for one in ast.walk(test))
 
 
 def _is_bare(value: ast.expr | None) -> bool:

@@ -18,6 +18,8 @@ HIDDEN: Final = -9e3
 """What is far below all scores hides a place, whatever number it is."""
 LEAST_NUMBERS: Final = 6
 """With fewer different numbers much is equal by chance."""
+LEAST_FRACTIONS: Final = 3
+"""So many different ones are enough where none is a whole number, and each is in its place."""
 RELATIVE: Final = {"float32": 5e-5, "float64": 1e-6, "bfloat16": 4e-2, "float16": 8e-3}
 CUTS: Final = frozenset(("chunk", "split", "split_with_sizes", "unbind"))
 """Operations that make parts, and leave none away."""
@@ -39,6 +41,10 @@ class Matcher:
         self._given = {number for number, step in enumerate(reference.steps) if not step.line}
         self._operations = [step.operation for step in reference.steps]
         self._floats = [(n, v) for n, v in self._steps if v.dtype == NUMBERS and many(v)]
+        self._whole = any(not v.dtype.is_floating_point and v.dtype != torch.bool for _n, v in self._steps)
+        self._few = [
+            (n, v) for n, v in self._steps if v.dtype == NUMBERS and n not in self._given and not many(v) and _tell(v)
+        ]
         self._totals = {n: float(v.abs().sum()) for n, v in self._floats}
         self._scales = {n: _scale(v) for n, v in self._floats}
         self._sorted: dict[int, torch.Tensor] = {n: v.flatten().sort().values for n, v in self._floats}
@@ -53,12 +59,22 @@ class Matcher:
             return self._given_one(value, slack)
         if value.dtype != NUMBERS:
             return self._exact(value, step.operation if _counts_up(value) else "")
+        made = not step.moves or step.operation == "lift_fresh"
+        if made and (found := self._of_whole_ones(value, step.operation)) is not None:
+            return found
         if not many(value):
-            return None
+            return self._in_place(value, slack) if made else None
         if step.moves and step.operation not in CUTS:  # who picks a part may pick another one
             return self._arranged(step, value, slack)
         found = self._arranged(step, value, slack) or self._less(value, slack)
         return None if step.moves and found is not None and found[0] == "shuffled" else found
+
+    def _of_whole_ones(self, value: torch.Tensor, operation: str) -> tuple[Kind, int] | None:
+        """Places and distances, which the reference has as whole numbers."""
+        if not self._whole or not value.numel() or not bool((value.isfinite() & (value == value.round())).all()):
+            return None
+        whole = value.long()
+        return self._exact(whole, operation if _counts_up(whole) else "")
 
     def alike(self, numbers: set[int]) -> set[int]:
         """Return the steps that have the same numbers as one of these, in whatever order, and these."""
@@ -104,6 +120,14 @@ class Matcher:
                 if made_so and mine.shape == other.shape and torch.equal(mine, other):
                     return "arranged", number
         return None
+
+    def _in_place(self, value: torch.Tensor, slack: float) -> tuple[Kind, int] | None:
+        """A few numbers, each in its place."""
+        if not self._few or not _tell(value):
+            return None
+        mine = without_ones(value)
+        same = (n for n, theirs in reversed(self._few) if near(mine, without_ones(theirs), slack))
+        return next((("arranged", number) for number in same), None)
 
     def _arranged(self, step: Step, value: torch.Tensor, slack: float) -> tuple[Kind, int] | None:
         total = float(value.abs().sum())
@@ -180,6 +204,13 @@ def many(value: torch.Tensor) -> bool:
     if value.numel() < LEAST_NUMBERS:
         return False
     return len(torch.unique(value.flatten()[:400])) >= LEAST_NUMBERS
+
+
+def _tell(value: torch.Tensor) -> bool:
+    """Whether there are a few different numbers, none of them a whole one: what nothing else comes to by chance."""
+    if value.numel() > 400 or not bool(value.isfinite().all()) or bool((value == value.round()).any()):
+        return False
+    return len(torch.unique(value)) >= LEAST_FRACTIONS
 
 
 def near(mine: torch.Tensor, theirs: torch.Tensor, slack: float) -> bool:
