@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+import torch
 
 from grader.client.session import Session
+from grader.judge.explain.locate.flow import flow_of
+from grader.judge.explain.locate.match import Matcher
+from grader.judge.explain.locate.traces import Step, Trace
 from tests.gradings import by_kata
 from tests.judge.test_causes import changed, line_of, why
 
@@ -122,3 +128,60 @@ def test_a_place_is_narrow_and_holds_the_faulty_line(
     cause = next(one for one in why(session, kata, source, named=False) if one["lines"])
     assert line_of(source, marked) in cause["lines"], cause
     assert len(cause["lines"]) <= 3, cause
+
+
+PLAIN = """\
+def f(self, x, mask=None):
+    b, n, d = x.shape
+    length = x.shape[1]
+    work = x.float() if x.dtype == torch.float16 else x
+    if work.dtype == torch.float16:
+        work = work + 1
+    q, k = x, x
+    heads = self.heads
+    self.rate = rate
+    self.drop = nn.Dropout(rate)
+    self.proj = nn.Linear(4, 4)
+    result = x
+    total = n if mask is None else 2 * n
+    shared = n if n > 3 else 2 * n
+"""
+
+
+def test_what_can_hardly_be_wrong() -> None:
+    """All axes of a shape, a dtype that is asked for, another name for several things at once; not one axis alone."""
+    flow = flow_of(PLAIN)
+    lines = PLAIN.splitlines()
+    plain = {lines[s.line - 1].strip() for s in flow.every() if s.is_plain}
+    assert plain == {
+        "b, n, d = x.shape",
+        "work = x.float() if x.dtype == torch.float16 else x",
+        "if work.dtype == torch.float16:",
+        "q, k = x, x",
+        "heads = self.heads",
+        "self.rate = rate",
+        "self.drop = nn.Dropout(rate)",
+        "total = n if mask is None else 2 * n",
+    }
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "is_known"),
+    [
+        pytest.param([0.5, 0.25, 0.125], [0.5, 0.25, 0.125], True, id="a few fractions"),
+        pytest.param([0.25, 0.5, 0.125], [0.5, 0.25, 0.125], False, id="not in their places"),
+        pytest.param([0.5, 0.25], [0.5, 0.25], False, id="too few"),
+        pytest.param([1.0, 0.25, 0.125], [1.0, 0.25, 0.125], False, id="a whole number among them"),
+        pytest.param([3.0, 1.0, 2.0], [3, 1, 2], True, id="whole numbers of another dtype"),
+        pytest.param([], [3, 1, 2], False, id="no numbers"),
+    ],
+)
+def test_few_numbers_are_known_again_in_their_places(mine: list[float], theirs: list[float], is_known: bool) -> None:
+    """As steps that were computed; what is few and may be anything is not."""
+    want = torch.tensor(theirs, dtype=torch.float64 if 0.125 in theirs else torch.int64)
+    got = torch.tensor(mine, dtype=torch.float64)
+    made: dict[str, Any] = {"line": 3, "operation": "mul", "reads": (), "name": "", "cuts": False, "writes": -1}
+    reference = Step(**made, dtype="", shape=tuple(want.shape), value=want)
+    step = Step(**made, dtype="float64", shape=tuple(got.shape), value=got)
+    found = Matcher(Trace((reference,)), 1e-9).found(step)
+    assert found == (("arranged", 0) if is_known else None)

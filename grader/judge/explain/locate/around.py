@@ -18,6 +18,9 @@ OF_WEIGHTS: Final = ("Linear", "Parameter", "Embedding")
 """Who makes what is loaded: its numbers are known."""
 
 
+NOTHING: Final = "Constant(value=None)"
+
+
 class Around:
     """The statements around those of an answer that go wrong, in one call."""
 
@@ -98,7 +101,8 @@ class Around:
             if bound < 0:
                 self._note(self._statements.everywhere(name))
             elif self._flow.at(self._trace.passed[bound].line).begins:
-                self._default(one.line, name)
+                if self._trace.passed[bound].made[name] == "None" or not self._is_left_out(one.line, name):
+                    self._default(one.line, name)
                 if one.caller >= 0:
                     yield self._called(one.caller)
             elif self._is_choice(bound, name):
@@ -126,6 +130,10 @@ class Around:
         where, value = self._statements.defaults(line).get(name, (0, ""))
         if where and (name, value) not in self._defaults:
             self._found.setdefault(where)
+
+    def _is_left_out(self, line: int, name: str) -> bool:
+        """Whether an argument is one that may be left out, and is None then."""
+        return self._statements.defaults(line).get(name, (0, ""))[1] == NOTHING
 
     def _called(self, number: int) -> int:
         """Note a statement that called a function: which arguments it got is its choice."""

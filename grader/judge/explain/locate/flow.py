@@ -51,7 +51,7 @@ class Statement:
     text: str = ""
     """What it says, whatever its layout; of a head what it asks."""
     is_plain: bool = False
-    """Whether it hardly can be wrong: it asks for a dtype, names all axes of a shape, keeps an argument or a part."""
+    """Whether it can hardly be wrong: it asks for a dtype, names all parts of something, keeps an argument or layer."""
     asks_for_none: bool = False
     """Whether it is the head of a condition that asks for nothing but whether something is there."""
 
@@ -168,11 +168,13 @@ def _is_plain(node: ast.stmt) -> bool:
     target = node.targets[0]
     if isinstance(target, ast.Tuple):
         called = value.func if isinstance(value, ast.Call) and not value.args else value
-        names = isinstance(value, ast.Tuple) and all(isinstance(one, ast.Name) for one in value.elts)
-        return names or (isinstance(called, ast.Attribute) and called.attr in ("shape", "size"))
+        parts = value.elts if isinstance(value, ast.Tuple) else [value]
+        is_shape = isinstance(called, ast.Attribute) and called.attr in ("shape", "size")
+        return is_shape or all(isinstance(one, (ast.Name, ast.Attribute)) for one in parts)
     made = ast.unparse(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
-    of_itself = isinstance(value, ast.Name) or (made[:1].isupper() and made not in SIZED)
-    return isinstance(target, ast.Attribute) and of_itself
+    if isinstance(target, ast.Attribute):
+        return isinstance(value, ast.Name) or (made[:1].isupper() and made not in SIZED)
+    return isinstance(value, ast.Attribute) and ast.unparse(value.value) == "self"
 
 
 def _asks_for_a_dtype(test: ast.expr) -> bool:
