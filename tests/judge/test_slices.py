@@ -6,7 +6,7 @@ import torch
 
 from grader.judge.explain.locate.flow import Flow
 from grader.judge.explain.locate.region import Alignment, Region
-from grader.judge.explain.locate.slices import Slices, Told, partners
+from grader.judge.explain.locate.slices import Slices, Told, alike_places
 from grader.judge.explain.locate.traces import Step, Trace
 from grader.probes.steps import Recorder
 from grader.sandbox.named import telling
@@ -50,7 +50,7 @@ def told(reference: str, answer: str, *args) -> tuple[Told, Told]:
 
 def region(answer: str, *args, right: tuple = (), model: str = MODEL) -> Region:
     """Return where an answer goes wrong; ``right``: arguments with which it does not."""
-    together = partners(*told(model, answer, *right)) if right else {}
+    together = alike_places(*told(model, answer, *right)) if right else {}
     found = Slices(*told(model, answer, *args), together).region()
     assert found is not None
     return found

@@ -16,8 +16,9 @@ from grader.judge.explain.locate import costs, guards, kinds, meeting
 from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.match import RELATIVE, near, plain
+from grader.judge.explain.locate.partners import first_wrong, partners
 from grader.judge.explain.locate.region import Alignment, Region, smallest
-from grader.judge.explain.locate.slices import Place, Slices, Told, bits_of, partners
+from grader.judge.explain.locate.slices import Place, Slices, Told, alike_places, bits_of
 from grader.judge.explain.locate.statements import Statements, statements_of
 from grader.judge.explain.locate.traces import Trace, calls_before, of_answer, of_reference
 from grader.judge.explain.locate.words import FEW, Located, told
@@ -111,9 +112,14 @@ def _by_numbers(
     if reference is None or answer is None or answer.raised != failed:
         return None
     wrong = wrong_results(exchange.value, reference.result if before else exchange.want, exchange)
-    alignment = Alignment(reference, answer, _slack(wrong, check.variant.dtype))
+    slack = _slack(wrong, check.variant.dtype)
+    alignment = Alignment(reference, answer, slack)
     traces = alignment, reference, answer
     if not answer.raised and (region := _of_results(alignment, wrong)) is not None:
+        if len({statements.of(line) for line in region.lines}) > FEW and passing:
+            known = partners(passing, exchange)
+            alignment.should_be = lambda steps: first_wrong(known, answer, reference, steps, slack)
+            region = _of_results(alignment, wrong) or region
         return _with_around(case, traces, region, statements)
     if not failed and not any(step.line for step in answer.steps):
         earlier = _of_calls_before(case, exchange, wrong, statements)
@@ -256,7 +262,7 @@ def _of_statements(
         mine = of_answer(other, call) if model is not None else None
         if model is not None and mine is not None:
             aligned = Alignment(model, mine, RELATIVE.get(dtype_name(other.variant.dtype), 0.0))
-            together = partners(
+            together = alike_places(
                 Told(model, flows[0], aligned.name_of_theirs, digits),
                 Told(mine, flows[1], aligned.name_of_mine, digits),
             )

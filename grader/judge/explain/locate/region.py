@@ -5,7 +5,7 @@ Nothing outside of them can be to blame: what goes into them has the numbers of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -83,9 +83,11 @@ class Alignment:
         for number, other in same.items():
             if answer.steps[number].value is not None and number not in self.anchors:
                 self.anchors[number] = self._alike[number] = "arranged", other
-        self._reached = self._all_alike({number for _kind, number in self._alike.values()})
+        self._reached = self.all_alike({number for _kind, number in self._alike.values()})
+        self.should_be: Callable[[set[int]], tuple[int, int] | None] = lambda _steps: None
+        """Returns the first of some steps that is not what it should be, and what it should be, where that is known."""
         self._onward = Onward(reference, answer, slack)
-        self._beside = Beside(reference, answer, self.anchors, self._all_alike, self._reached)
+        self._beside = Beside(reference, answer, self.anchors, self.all_alike, self._reached)
 
     def region(self, got: torch.Tensor | None, want: torch.Tensor, name: str) -> Region | None:
         """Return where a result goes wrong; None where its steps are not known."""
@@ -94,7 +96,7 @@ class Alignment:
         if end is None:
             return None
         anchor = self._alike.get(end)
-        looks_like_it = goal is not None and anchor is not None and anchor[1] in self._all_alike({goal})
+        looks_like_it = goal is not None and anchor is not None and anchor[1] in self.all_alike({goal})
         is_goal = looks_like_it and self._slack <= OF_AN_ORDER
         if looks_like_it and not is_goal:
             anchor = None  # of halves much looks like the same numbers in another order
@@ -149,6 +151,8 @@ class Alignment:
             for number in chosen:
                 del self.anchors[number]
             steps, met = self._answer.behind(end, self.anchors)
+        if (wrong := self.should_be(steps - {end})) is not None:
+            return self._around(*wrong)
         missing = self._missing(goal) if goal is not None else ""
         whole = self._with_short(steps, met, missing, goal)
         if goal is None or whole is None:
@@ -200,7 +204,7 @@ class Alignment:
             return False
         if self._used is None:
             self._used = used(self._reference)
-        return not self._used & self._all_alike({self.anchors[number][1]})
+        return not self._used & self.all_alike({self.anchors[number][1]})
 
     def _is_faintly_wrong(self, number: int, end: int, goal: int) -> bool:
         """Whether a step that looks right leads the reference to something else: what is off there matters later."""
@@ -307,7 +311,7 @@ class Alignment:
             self._groups[number] = self._matcher.first_like(number)
         return f"#{self._groups[number]}"
 
-    def _all_alike(self, numbers: set[int]) -> set[int]:
+    def all_alike(self, numbers: set[int]) -> set[int]:
         """Return the steps of the reference that have the same numbers as one of these, in whatever order."""
         return self._matcher.alike(numbers)
 

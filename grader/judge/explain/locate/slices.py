@@ -76,7 +76,7 @@ class Told:
         return tuple(self.texts[value] for value in self.series.get(place, ()))
 
 
-def partners(reference: Told, answer: Told) -> dict[Place, list[Place]]:
+def alike_places(reference: Told, answer: Told) -> dict[Place, list[Place]]:
     """Return the places of an answer at which it made, time after time, what the reference made at one of its own."""
     theirs: dict[tuple[str, ...], list[Place]] = {}
     for place in reference.series:
