@@ -10,6 +10,7 @@ import torch
 from grader.client.session import Session
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.match import Matcher
+from grader.judge.explain.locate.partners import first_wrong, keyed
 from grader.judge.explain.locate.traces import Step, Trace
 from tests.gradings import by_kata
 from tests.judge.test_causes import changed, line_of, why
@@ -143,7 +144,8 @@ def f(self, x, mask=None):
     self.drop = nn.Dropout(rate)
     self.proj = nn.Linear(4, 4)
     result = x
-    total = n if mask is None else 2 * n
+    total = n if mask is None else d
+    seen = d if mask is None else d & mask
     shared = n if n > 3 else 2 * n
 """
 
@@ -161,7 +163,7 @@ def test_what_can_hardly_be_wrong() -> None:
         "heads = self.heads",
         "self.rate = rate",
         "self.drop = nn.Dropout(rate)",
-        "total = n if mask is None else 2 * n",
+        "total = n if mask is None else d",
     }
 
 
@@ -185,3 +187,40 @@ def test_few_numbers_are_known_again_in_their_places(mine: list[float], theirs: 
     step = Step(**made, dtype="float64", shape=tuple(got.shape), value=got)
     found = Matcher(Trace((reference,)), 1e-9).found(step)
     assert found == (("arranged", 0) if is_known else None)
+
+
+def made(line: int, operation: str, *values: list[float]) -> list[Step]:
+    """Return steps that one statement makes, time after time."""
+    tensors = [torch.tensor(one, dtype=torch.float64) for one in values]
+    fields: dict[str, Any] = {"reads": (), "dtype": "float64", "name": "", "cuts": False, "writes": -1}
+    return [Step(line, operation, shape=tuple(one.shape), value=one, **fields) for one in tensors]
+
+
+RIGHT: list[float] = [1.5, 2.5, 3.5]
+OTHER: list[float] = [1.5, 2.5, 4.5]
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "found"),
+    [
+        pytest.param([RIGHT], [RIGHT], None, id="as it should be"),
+        pytest.param([OTHER], [RIGHT], (0, 1), id="another one"),
+        pytest.param([OTHER, OTHER], [RIGHT], None, id="done twice here, and once where it was right"),
+        pytest.param([OTHER], [RIGHT, RIGHT], None, id="the reference does it twice here"),
+        pytest.param([OTHER[:2]], [RIGHT], None, id="of another size"),
+    ],
+)
+def test_the_first_step_that_is_not_what_it_is_in_calls_that_pass(
+    mine: list[list[float]], theirs: list[list[float]], found: tuple[int, int] | None
+) -> None:
+    """Only where both are done as often, and what it should be is there."""
+    answer = Trace(tuple(made(3, "mul", *mine)))
+    reference = Trace(tuple([*made(2, "sum", [9.5]), *made(7, "mul", *theirs)]))
+    known = {(3, "mul", 1, 0, 1): frozenset([(7, "mul", 1, 0, 1)])}
+    assert first_wrong(known, answer, reference, range(len(answer.steps)), 1e-9) == found
+
+
+def test_statements_of_a_loop_are_told_apart_by_their_turns() -> None:
+    """Each turn has its number, and how many there are."""
+    trace = Trace(tuple([*made(3, "mul", RIGHT, OTHER), *made(4, "add", RIGHT)]))
+    assert set(keyed(trace).values()) == {(3, "mul", 1, 0, 2), (3, "mul", 1, 1, 2), (4, "add", 1, 0, 1)}

@@ -162,7 +162,8 @@ def _is_plain(node: ast.stmt) -> bool:
         return _asks_for_a_dtype(node.test)
     value = node.value if isinstance(node, (ast.Assign, ast.AnnAssign)) else None
     if isinstance(value, ast.IfExp):
-        return _asks_for_a_dtype(value.test) or _is_about_none(value.test)
+        named = all(isinstance(one, (ast.Name, ast.Attribute, ast.Constant)) for one in (value.body, value.orelse))
+        return _asks_for_a_dtype(value.test) or (named and _is_about_none(value.test))
     if not isinstance(node, ast.Assign) or len(node.targets) != 1 or value is None:
         return False
     target = node.targets[0]

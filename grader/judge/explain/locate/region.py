@@ -77,6 +77,7 @@ class Alignment:
         self._alike = {number: match for number, match in found.items() if match is not None}
         self.anchors = {number: match for number, match in self._alike.items() if match[0] != "shuffled"}
         same = alike(answer, reference, slack)
+        self._made_alike = frozenset(same)
         for number in [number for number in self.anchors if number not in same]:
             if does_nothing(answer, number) or _is_chance(answer.steps[number]):
                 del self.anchors[number]  # it may have had something to do
@@ -303,7 +304,9 @@ class Alignment:
         if value is None:
             return UNKNOWN
         kind, other = self.anchors.get(number, ("", -1))
-        return self.name_of_theirs(other) if kind == "arranged" else f"#{'x' if many(plain(value)) else FEW}{number}"
+        told = many(plain(value))
+        sure = told or not value.is_floating_point() or number in self._made_alike  # of a few there may be more
+        return self.name_of_theirs(other) if kind == "arranged" and sure else f"#{'x' if told else FEW}{number}"
 
     def name_of_theirs(self, number: int) -> str:
         """Return what stands for a tensor of the reference, and for all that are equal to it."""
