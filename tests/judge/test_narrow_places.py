@@ -193,7 +193,7 @@ def made(line: int, operation: str, *values: list[float]) -> list[Step]:
     """Return steps that one statement makes, time after time."""
     tensors = [torch.tensor(one, dtype=torch.float64) for one in values]
     fields: dict[str, Any] = {"reads": (), "dtype": "float64", "name": "", "cuts": False, "writes": -1}
-    return [Step(line, operation, shape=tuple(one.shape), value=one, **fields) for one in tensors]
+    return [Step(line, operation, shape=tuple(v.shape), value=v, at=turn, **fields) for turn, v in enumerate(tensors)]
 
 
 RIGHT: list[float] = [1.5, 2.5, 3.5]
@@ -215,12 +215,12 @@ def test_the_first_step_that_is_not_what_it_is_in_calls_that_pass(
 ) -> None:
     """Only where both are done as often, and what it should be is there."""
     answer = Trace(tuple(made(3, "mul", *mine)))
-    reference = Trace(tuple([*made(2, "sum", [9.5]), *made(7, "mul", *theirs)]))
+    reference = Trace((*made(2, "sum", [9.5]), *made(7, "mul", *theirs)))
     known = {(3, "mul", 1, 0, 1): frozenset([(7, "mul", 1, 0, 1)])}
     assert first_wrong(known, answer, reference, range(len(answer.steps)), 1e-9) == found
 
 
 def test_statements_of_a_loop_are_told_apart_by_their_turns() -> None:
     """Each turn has its number, and how many there are."""
-    trace = Trace(tuple([*made(3, "mul", RIGHT, OTHER), *made(4, "add", RIGHT)]))
+    trace = Trace((*made(3, "mul", RIGHT, OTHER), *made(4, "add", RIGHT)))
     assert set(keyed(trace).values()) == {(3, "mul", 1, 0, 2), (3, "mul", 1, 1, 2), (4, "add", 1, 0, 1)}
