@@ -1,0 +1,16 @@
+"""Hidden cases of decoder-block: every form of a mask of the memory at every size."""
+
+import pytest
+
+from grader.kit.forms import SIZES, masks
+
+
+@pytest.mark.mask
+def test_every_mask_at_every_size(check, rng):
+    """One token, one position of the memory, as many sequences as heads: each with each form of a mask."""
+    for sizes in SIZES:
+        batch, heads, n, m = sizes
+        block = check.module(d_model=2 * heads, n_heads=heads, d_ff=3)
+        x, memory = rng.normal(batch, n, 2 * heads), rng.normal(batch, m, 2 * heads)
+        for mask in masks(rng, sizes, of_heads=True):
+            block(x, memory, memory_mask=mask)
