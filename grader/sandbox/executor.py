@@ -301,17 +301,19 @@ def _unpacked(header: Header, tree: Unpacker) -> Given:
     return args, kwargs, tree.unpack(header["state"], shared=True) if "state" in header else {}
 
 
-def _unrolled(owner: Any, start: str, given: int, branches: int, *args: Any) -> tuple[Any, ...]:
+def _unrolled(owner: Any, start: str, given: int, branches: int, meanwhile: int, *args: Any) -> tuple[Any, ...]:
     """Make a state of the first arguments, then call ``owner`` with each other one and the state of the call before.
 
     A call returns a result and a state; the states are the owner's own affair. With ``branches`` each call gets the
-    first one.
+    first one. Of so many arguments ``meanwhile`` another state is made, which nobody uses.
     """
     if not hasattr(owner, start):
         raise AnswerError(f"{type(owner).__name__} has no {start}")
     state = getattr(owner, start)(*args[:given])
+    if meanwhile:
+        getattr(owner, start)(*args[given : given + meanwhile])
     results = []
-    for argument in args[given:]:
+    for argument in args[given + meanwhile :]:
         pair = owner(argument, state)
         if not isinstance(pair, (tuple, list)) or len(pair) != len(("result", "state")):
             what = "one tensor" if isinstance(pair, _Tensor) else describe(pair)

@@ -159,6 +159,15 @@ def test_the_first_to_finish_need_not_win(check, rng):
 
 
 @plain
+def test_more_have_ended_than_are_kept(check, rng):
+    """As many hypotheses have ended as the beam is wide, one of them is out again: the best one goes on."""
+    second = {"a": {"c": 0.5, "d": 0.42, "f": 0.08}, "b": dict.fromkeys("cdfg", 0.25)}
+    third = {"c": {"end": 0.55, "g": 0.45}, "d": {"e": 0.95, "h": 0.05}}
+    table = told(rng, 2, 0, 12, {"a": 0.6, "end": 0.21, "b": 0.19}, second, third)
+    check(check.step(table), bos=2, eos=0, beam=2, max_len=4)
+
+
+@plain
 def test_short_and_long(check, rng):
     """A short sequence with the higher probability and a long one with the higher probability per token."""
     second = {"a": {"c": 0.62, "d": 0.38}}

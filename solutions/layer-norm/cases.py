@@ -157,6 +157,15 @@ def test_a_new_module(check, rng):
     )
 
 
+@pytest.mark.derive
+def test_a_new_module_and_then_trained(check, rng):
+    """A call of a new module leaves nothing behind: weights that come later count."""
+    x = rng.normal(4, 5, 6)
+    norm = check["LayerNorm"](6).set(weight=torch.ones(6), bias=torch.zeros(6))
+    norm(x)
+    norm.set(weight=rng.normal(6), bias=rng.normal(6))(x)
+
+
 @pytest.mark.precise
 @pytest.mark.derive
 def test_other_sizes(check, rng):

@@ -264,6 +264,14 @@ def test_rows_of_different_sums(check):
         check(torch.tensor([0]), q, p, torch.tensor([u, 0.375], dtype=torch.float64))
 
 
+def test_a_rejection_with_rows_of_different_sums(check):
+    """What is left of p is p less q, whatever either adds up to: here the two halves of it are equal."""
+    q = torch.tensor([[0.5, 0.25, 0.125, 0.125]], dtype=torch.float64)
+    p = torch.tensor([[0.0, 0.3125, 0.1875, 0.0], [0.25, 0.25, 0.25, 0.25]], dtype=torch.float64)
+    for u in (0.4375, 0.5625):
+        check(torch.tensor([0]), q, p, torch.tensor([0.5, u], dtype=torch.float64))
+
+
 @pytest.mark.precise
 @pytest.mark.derive
 def test_many_tokens_of_hardly_any_weight(check):

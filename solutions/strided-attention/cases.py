@@ -246,6 +246,19 @@ def test_memory_grows_with_near_and_far_keys(check, rng, stride):
     )
 
 
+@pytest.mark.cost
+def test_work_and_memory_where_rows_are_long(check, rng):
+    """Four times as many tokens and twice the stride, which is far above the root: eight times as many keys, not 16."""
+    small, large = cost(check, rng, 144, 48), cost(check, rng, 576, 96)
+    check.at_most(large.work, 11 * small.work, "four times as many tokens take far more than eight times the work")
+    check.at_most(
+        large.biggest,
+        11 * small.biggest,
+        "four times as many tokens need a tensor far more than eight times as large",
+        large.biggest_line,
+    )
+
+
 @pytest.mark.derive
 @pytest.mark.parametrize("stride", [24, 300, 7, 2])
 def test_sizes_that_people_run(check, rng, stride):

@@ -105,21 +105,36 @@ class Module:
         """Call a method of both for what it does to them; what it returns is nobody's business."""
         return self._call(name, args, kwargs, compared=False)
 
-    def unroll(self, start: str, given: tuple[Any, ...], inputs: list[Any], *, branches: bool = False) -> Result:
+    def unroll(
+        self,
+        start: str,
+        given: tuple[Any, ...],
+        inputs: list[Any],
+        *,
+        branches: bool = False,
+        meanwhile: tuple[Any, ...] = (),
+    ) -> Result:
         """Call method ``start`` for a state, then the module with each of the inputs and the state so far, compared.
 
         A call returns a result and the next state. Only the results come back: what a state is made of is up to the
-        answer. With ``branches`` each input meets the first state.
+        answer. With ``branches`` each input meets the first state. ``meanwhile``: what another state is made of before
+        the first one is used.
         """
         self.build()
         called = self._check.grading.method(self._signature, start)
         each = self._signature.names[0]
-        names = (*called.names[: len(given)], *(f"{each}_{number}" for number, _ in enumerate(inputs, 1)))
+        others = (f"{name}_meanwhile" for name, _ in zip(called.names, meanwhile, strict=False))
+        numbered = (f"{each}_{number}" for number, _ in enumerate(inputs, 1))
+        names = (*called.names[: len(given)], *others, *numbered)
         header = _header(names, handle=self._handle, train=self._trains, grad=self._check.variant.grad)
-        header["unroll"] = [start, len(given), int(branches)]
-        text = f"{self._text}: {start}({described(given, {}, called.names)}), then {described(tuple(inputs), {}, ())}"
+        header["unroll"] = [start, len(given), int(branches), len(meanwhile)]
+        another = f"{start}({described(meanwhile, {}, called.names)}), " if meanwhile else ""
+        then = f"then {described(tuple(inputs), {}, ())}"
+        text = f"{self._text}: {start}({described(given, {}, called.names)}), {another}{then}"
         returns = tuple(f"{self._signature.returns[0]}[{number}]" for number, _ in enumerate(inputs))
-        return self._check.ask(header, {"args": (*given, *inputs), "kwargs": {}}, text, returns, compared=True)
+        return self._check.ask(
+            header, {"args": (*given, *meanwhile, *inputs), "kwargs": {}}, text, returns, compared=True
+        )
 
     @property
     def _trains(self) -> bool:

@@ -230,14 +230,16 @@ def _recorded(line: str, recording: str) -> list[str]:
 
 
 def _unrolled_lines(
-    module: str, result: str, given: list[str], start: str, count: int, branches: int, *, is_last: bool
+    module: str, result: str, given: list[str], start: str, count: int, branches: int, meanwhile: int, *, is_last: bool
 ) -> list[str]:
-    """Write a state and the calls that begin with it."""
+    """Write a state, another one if there is one meanwhile, and the calls that begin with it."""
+    another = [f"{module}.{start}({', '.join(given[count : count + meanwhile])})"] if meanwhile else []
     lines = [
         "",
         f"state = {module}.{start}({', '.join(given[:count])})",
+        *another,
         f"{result} = []",
-        f"for part in ({', '.join(given[count:])},):",
+        f"for part in ({', '.join(given[count + meanwhile :])},):",
     ]
     after = "_" if branches else "state"
     here = f"  # {_('a good line for a breakpoint')}" if is_last else ""
