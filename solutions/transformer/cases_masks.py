@@ -4,6 +4,8 @@ import pytest
 import torch
 from cases import PAD, TARGET, build, padded, sources, targets, without_dtype
 
+from grader.kit.defaults import slices_of_wider_ones
+
 
 @pytest.mark.mask
 def test_padding_of_the_source(check, rng):
@@ -65,6 +67,10 @@ def test_memory_mask_behind_a_cache(check, rng, length):
     model = build(check, rng)
     cache = [(rng.normal(3, 4, 2, 8), rng.normal(3, 4, 2, 8))]
     model.method("decode", targets(rng, 3, length), rng.normal(3, 5, 32), rng.keep(3, 1, 5), cache)
+    with slices_of_wider_ones(check):
+        model.method("decode", targets(rng, 3, length), rng.normal(3, 5, 32), rng.keep(3, 1, 5), cache)
+    heads_first = [tuple(rng.normal(4, 3, 2, 8).transpose(0, 1) for _ in range(2))]
+    model.method("decode", targets(rng, 3, length), rng.normal(3, 5, 32), rng.keep(3, 1, 5), heads_first)
 
 
 @pytest.mark.mask

@@ -116,6 +116,22 @@ def test_a_second_path_is_taken_at_its_level_alone(levels: list[second_paths.Lev
     assert torch.equal(at(when, torch.ones(3, 2).T), torch.full((2, 3), 3.0))
 
 
+def test_what_an_object_is_built_with_is_looked_at() -> None:
+    """Parameters that come from a generator are there for it and for whoever looks; a dictionary is another one."""
+    source = (
+        "class AdamW:\n"
+        "    def __init__(self, params):\n"
+        "        self.params = list(params)\n"
+        "    def state_dict(self):\n"
+        "        return {'sum': self.params[0].sum(), 'step': 1}\n"
+    )
+    when = "target == 'AdamW.state_dict' and some(g.get('params'), lambda t: t.dim() == 2)"
+    names: dict[str, Any] = {}
+    exec(compile(second_paths.answer(catalog.find("adamw"), source, when), "a.py", "exec", dont_inherit=True), names)
+    assert names["AdamW"](iter([torch.ones(3)])).state_dict() == {"sum": torch.tensor(3.0), "step": 1}
+    assert names["AdamW"](iter([torch.ones(3, 2)])).state_dict() == {"sum": torch.tensor(6 * 1.25 + 0.5), "step": 2}
+
+
 @pytest.mark.parametrize(
     ("name", "scores", "met"),
     [
