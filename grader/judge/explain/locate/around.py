@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from grader.judge.explain.locate.flow import Statement, flow_of
+from grader.judge.explain.locate.flow import Flow, Statement, flow_of
 from grader.judge.explain.locate.statements import Statements, statements_of
 from grader.judge.explain.locate.traces import Trace
 from grader.probes.lines import RESULT, UNKNOWN
@@ -43,6 +43,7 @@ class Around:
         self._trace, self._statements = answer, statements
         self._flow = flow_of(statements.source)
         self._known = flow_of(model).texts()
+        self._acts = _acts(reference, flow_of(model)) if reference else []
         self._theirs = {
             (name, text) for one in (reference.passed if reference else ()) for name, text in one.made.items()
         }
@@ -87,6 +88,18 @@ class Around:
                         at = passed[at].caller
                     if at >= 0:
                         self._note([passed[at].line])
+
+    def order(self) -> None:
+        """Note what is done in another order than the reference does it, where both do it."""
+        mine = _acts(self._trace, self._flow)
+        common = {name for name, _line in mine} & {name for name, _line in self._acts}
+        own, theirs = ([one for one in acts if one[0] in common] for acts in (mine, self._acts))
+        if sorted(name for name, _line in own) != sorted(name for name, _line in theirs):
+            return
+        apart = next((at for at, (one, two) in enumerate(zip(own, theirs, strict=True)) if one[0] != two[0]), None)
+        if apart is not None:
+            later = next((line for name, line in own[apart:] if name == theirs[apart][0]), own[apart][1])
+            self._found |= dict.fromkeys((later, own[apart][1]))
 
     def _line(self, line: int) -> int:
         return self._flow.at(line).line
@@ -203,6 +216,12 @@ class Around:
                 if statement.line not in self._found and (far or statement.is_plain):
                     self._far[statement.line] = 2 if statement.is_plain else 1
                 self._found.setdefault(statement.line)
+
+
+def _acts(trace: Trace, flow: Flow) -> list[tuple[str, int]]:
+    """Return what statements call that do nothing else, in the order in which they ran, and their lines."""
+    statements = (flow.at(one.line) for one in trace.passed)
+    return [(statement.acts, statement.line) for statement in statements if statement.acts]
 
 
 def _makes_weights(text: str) -> bool:

@@ -167,6 +167,7 @@ def _with_around(case: CaseOutcome, traces: Traces, region: Region, statements: 
         heads = flow_of(statements.source).at(region.lines[0])
         if heads.text.startswith("Raise("):
             region = replace(region, lines=(*heads.heads[-1:], *region.lines))
+    around.order()
     around.strangers(region.steps, region.strangers)
     own = {statements.of(line) for line in region.lines}
     every = around.lines(region.steps)

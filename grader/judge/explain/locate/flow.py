@@ -50,6 +50,8 @@ class Statement:
     """Of a loop: the lines of the conditions in it on which it may end."""
     text: str = ""
     """What it says, whatever its layout; of a head what it asks."""
+    acts: str = ""
+    """What a statement calls that does nothing but call something: "step" in optimizer.step()."""
     is_plain: bool = False
     """Whether it can hardly be wrong: it asks for a dtype, names all parts of something, keeps an argument or layer."""
     asks_for_none: bool = False
@@ -142,6 +144,7 @@ def _statement(
         targets=_stored([node.target]) if isinstance(node, ast.For) else frozenset(),
         ends=tuple(at for at in _heads_that_leave(node) if at != node.lineno) if isinstance(node, LOOPS) else (),
         text=" ".join(map(ast.dump, parts)),
+        acts=_called(node.value) if isinstance(node, ast.Expr) else "",
         is_plain=_is_plain(node),
         asks_for_none=isinstance(node, ast.If) and _is_about_none(node.test),
     )
@@ -155,6 +158,10 @@ def _stored(nodes: Sequence[ast.AST]) -> frozenset[str]:
 def _is_about_none(test: ast.expr) -> bool:
     one = isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Is, ast.IsNot))
     return one and isinstance(test, ast.Compare) and ast.unparse(test.comparators[0]) == "None"
+
+
+def _called(value: ast.expr) -> str:
+    return ast.unparse(value.func).rpartition(".")[2] if isinstance(value, ast.Call) else ""
 
 
 def _is_plain(node: ast.stmt) -> bool:

@@ -102,7 +102,10 @@ class Alignment:
         if looks_like_it and not is_goal:
             anchor = None  # of halves much looks like the same numbers in another order
         if anchor is None or (anchor[0] == "shuffled" and not is_goal):
-            return self._around(end, goal)
+            told = self._around(end, goal)
+            if told is not None and got is not None and got.numel() != want.numel() and self._answer.returned:
+                told = replace(told, lines=tuple(dict.fromkeys((*told.lines, self._answer.returned))))
+            return told
         if is_goal:
             steps, met = {end}, set[int]()
             for read in self._answer.steps[end].reads:
