@@ -36,6 +36,11 @@ HIDDEN = """\
     weights = torch.softmax(masked_scores, dim=-1)
     return weights.masked_fill(hidden, 0.0)
 """
+CLIPPED = """\
+    if max_norm is not None:
+        nn.utils.clip_grad_norm_(model.parameters(), max_norm)
+    optimizer.step()
+"""
 LATE = """\
     weights = torch.softmax(scores, dim=dim)
     return weights * mask
@@ -101,6 +106,12 @@ MASKED = """\
             ],
             "register_buffer",
             id="a buffer in place of a parameter",
+        ),
+        pytest.param(
+            "train-step",
+            [(CLIPPED, "    optimizer.step()\n" + CLIPPED.replace("    optimizer.step()\n", ""))],
+            "nn.utils.clip_grad_norm_",
+            id="what is done in another order",
         ),
         pytest.param("valid-lens", [(HIDING, HIDDEN)], "positions > valid_lens", id="a mask the other way round"),
         pytest.param("masked-softmax", [(MASKED, LATE)], "weights * mask", id="a mask that comes in later"),

@@ -113,7 +113,8 @@ def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> 
     failing = [case for case in outcomes if case.failure is not None]
     passing = [case for case in outcomes if case.outcome == "passed" and case.family in DERIVED_FROM]
     right = [case for case in outcomes if case.outcome == "passed" and not case.is_read_off]
-    search = _Search(failing, passing, source, Ways(source, right))
+    most_pass = len(right) > len(failing)  # else it says little that only calls that fail come somewhere
+    search = _Search(failing, passing, source, Ways(source, right if most_pass else []))
     found = [cause for diagnosis in told_of(named) if (cause := search.named(diagnosis)) is not None]
     found += search.by_levels()
     every = [*_joined([*found, *search.located()]), *search.seen()]

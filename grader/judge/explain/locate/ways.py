@@ -6,7 +6,6 @@ wrong need not matter to each.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -28,9 +27,6 @@ from grader.sandbox.named import WAYS
 Step = tuple[int, int]
 """Two statements that ran one after the other in one function, by their lines; OUTSIDE before the first of them."""
 
-Target = tuple[str, str]
-"""What is called: a function or a class, and a method of it."""
-
 MOST_PASSING: Final = 12
 """So many passing cases are made once more."""
 MOST_FAILING: Final = 3
@@ -38,7 +34,7 @@ MOST_CALLS: Final = 6
 """A case of more calls is not made once more."""
 LARGEST: Final = 4000
 LEAST_PASSING: Final = 3
-"""Fewer calls of the same function that pass tell nothing."""
+"""Fewer calls that pass tell nothing."""
 
 
 class Ways:
@@ -47,7 +43,7 @@ class Ways:
     def __init__(self, source: str, passing: Sequence[CaseOutcome]) -> None:
         self._source, self._passing = source, passing
         self._flow, self._statements = flow_of(source), statements_of(source)
-        self._known: dict[CaseOutcome, tuple[frozenset[Step], Counter[Target]]] = {}
+        self._known: dict[CaseOutcome, tuple[frozenset[Step], int]] = {}
 
     def narrowed(self, place: Located, cases: Sequence[CaseOutcome]) -> Located:
         """Return a wide place without what calls that pass do as well."""
@@ -83,7 +79,6 @@ class Ways:
             case for case in dict.fromkeys(cases) if (call := wrong_call(case)) and call.header["op"] == "call"
         ]
         only, right, model = frozenset[Step](), frozenset[Step](), ""
-        targets = [_target(call) for case in looked_at if (call := wrong_call(case))]
         for case in looked_at[:MOST_FAILING]:
             call, check = wrong_call(case), case.check
             assert call is not None
@@ -99,7 +94,7 @@ class Ways:
                 return ()
             taken, calls = self._passed(case)
             once = (once | (taken - right)) - (taken & right)
-            right, count = right | taken, count + calls[targets[0]]
+            right, count = right | taken, count + calls
         if count < LEAST_PASSING:
             return ()
         return self._told(only - right, right, model) or self._told(only & once, right - once, model)
@@ -114,14 +109,13 @@ class Ways:
         beneath = {one.line for one in every if one.heads and one.heads[-1] in own}
         return tuple(one.line for one in every if one.line in own | beneath and not one.begins)
 
-    def _passed(self, case: CaseOutcome) -> tuple[frozenset[Step], Counter[Target]]:
-        """Return the steps of the calls of a case that passes, and how many there are of each function."""
+    def _passed(self, case: CaseOutcome) -> tuple[frozenset[Step], int]:
+        """Return the steps of the calls of a case that passes, and how many these are."""
         if case not in self._known:
             check = case.evidence.checked
             calls = _calls(check) if check is not None else []
             calls = calls if len(calls) <= MOST_CALLS else []
-            gone = self._gone(check, calls) if check is not None else frozenset[Step]()
-            self._known[case] = gone, Counter(map(_target, calls))
+            self._known[case] = (self._gone(check, calls), len(calls)) if check is not None else (frozenset(), 0)
         return self._known[case]
 
     def _like(self, case: CaseOutcome) -> list[CaseOutcome]:
@@ -173,10 +167,6 @@ class Ways:
             if first != then:
                 found.add((first, then))
         return found
-
-
-def _target(call: Exchange) -> Target:
-    return call.header["entry"], call.header["method"]
 
 
 def _calls(check: Check) -> list[Exchange]:
