@@ -31,7 +31,8 @@ BRANCH = """\
 def test_a_branch_that_only_failing_calls_take_is_the_place(
     session: Session, kata: str, old: str, new: str, condition: str, marked: str
 ) -> None:
-    """And nothing else is."""
+    """With one more at most, where so few are looked at no further."""
     source = changed(kata, (old, new))
     cause = why(session, kata, source, named=False)[0]
-    assert cause["lines"] == list(range(line_of(source, condition), line_of(source, marked) + 1)), cause
+    assert {line_of(source, condition), line_of(source, marked)} <= set(cause["lines"]), cause
+    assert len(cause["lines"]) <= 3, cause

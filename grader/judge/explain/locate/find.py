@@ -21,6 +21,7 @@ from grader.judge.explain.locate.region import Alignment, Region, smallest
 from grader.judge.explain.locate.slices import Place, Slices, Told, alike_places, bits_of
 from grader.judge.explain.locate.statements import Statements, statements_of
 from grader.judge.explain.locate.traces import Trace, calls_before, of_answer, of_reference
+from grader.judge.explain.locate.uses import NEGATES, does_nothing
 from grader.judge.explain.locate.words import FEW, Located, told
 from grader.judge.explain.reproduce import is_long
 from grader.judge.runs.outcome import CaseOutcome, failed_after
@@ -167,6 +168,7 @@ def _with_around(case: CaseOutcome, traces: Traces, region: Region, statements: 
         heads = flow_of(statements.source).at(region.lines[0])
         if heads.text.startswith("Raise("):
             region = replace(region, lines=(*heads.heads[-1:], *region.lines))
+    region = _without_idle(region, answer, statements, case.check.grading.reference_text)
     around.order()
     around.strangers(region.steps, region.strangers)
     own = {statements.of(line) for line in region.lines}
@@ -179,6 +181,16 @@ def _with_around(case: CaseOutcome, traces: Traces, region: Region, statements: 
     found = told(case, region, statements, lines)
     left_out = tuple(line for line in every if line not in lines)
     return replace(found, left_out=left_out, looked_through=len(answer.steps)) if found is not None else None
+
+
+def _without_idle(region: Region, answer: Trace, statements: Statements, model: str) -> Region:
+    """Leave out what the reference has word for word, and what did nothing here, unless that is all."""
+    flow, known = flow_of(statements.source), flow_of(model).texts()
+    made = (n for n in region.steps if not answer.steps[n].moves and answer.steps[n].operation not in NEGATES)
+    busy = {answer.steps[n].line for n in made if not does_nothing(answer, n)}
+    idle = [line for line in region.lines if line not in busy and flow.at(line).text in known]
+    left = tuple(line for line in region.lines if line not in idle)
+    return replace(region, lines=left) if left else region
 
 
 def _before(check: Check, exchange: Exchange) -> tuple[Exchange, Trace] | None:
