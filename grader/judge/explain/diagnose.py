@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import combinations, groupby, islice, zip_longest
+from itertools import combinations, islice, zip_longest
 from typing import Final
 
 from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.contract import Grading
 from grader.judge.explain.bank import Bank
 from grader.judge.explain.diagnosis import Diagnosis, both_of, diagnosis_of, is_seen, merged
+from grader.judge.explain.few import asks_for_much, first_of_each_family, order
 from grader.judge.explain.mistakes import Mistake
 from grader.judge.explain.reproduce import (
     MistakeRunner,
@@ -86,14 +87,14 @@ class _Search:
 
     def __init__(self, grading: Grading, bank: Bank, failing: list[CaseOutcome], passing: list[CaseOutcome]) -> None:
         self._grading, self._bank, self._failing, self._passing = grading, bank, failing, passing
-        self._few = _first_of_each_family(sorted(failing, key=_order), FAILING_PER_FAMILY)
+        self._few = first_of_each_family(sorted(failing, key=order), FAILING_PER_FAMILY)
         self._room, self._counted = MOST_OPERATIONS, dict[CaseOutcome, int]()
         families = {case.family for case in failing}  # each mistake fails in its own
         self._singles = [(mistake, run) for mistake, run in bank.singles() if mistake.family in families]
         passing_ones = {case.family for case in passing} - families
         self._strangers = [(mistake, run) for mistake, run in bank.singles() if mistake.family in passing_ones]
         self._plain = [case for case in passing if case.family in DERIVED_FROM]
-        self._telling = _first_of_each_family(self._plain, PASSING_PER_FAMILY)
+        self._telling = first_of_each_family(self._plain, PASSING_PER_FAMILY)
         self._own = [case for case in passing if case.family == case.case.family and case.family not in DERIVED_FROM]
 
     def found(self) -> list[Diagnosis]:
@@ -220,12 +221,12 @@ class _Search:
     def _two(self) -> list[Diagnosis]:
         """Find two mistakes that do it together, or one that does it in part of the cases."""
         roots = self._roots()
-        hits: list[Hit] = [
-            (mistake, [case for case in roots if reproduces(self._grading, run, case)], run)
-            for mistake, run in self._singles
-        ]
-        hits = [(m, cases, run) for m, cases, run in hits if cases and self._nothing_against(run, self._plain)]
-        hits.sort(key=lambda hit: -len(hit[1]))
+        hits = self._hits(roots)
+        if hits and len(hits[0][1]) == len(roots):  # what it leaves shows what else is wrong
+            left = [case for case in self._in_order()[0] if not reproduces(self._grading, hits[0][2], case)]
+            half = MOST_FOR_PAIRS // 2
+            roots = [*roots[: max(half, MOST_FOR_PAIRS - len(left))], *sorted(left, key=order)[:half]]
+            hits = self._hits(roots)
         pairs = list(islice(self._sharing(hits, roots), 2))
         if len(pairs) == 1:
             return pairs[0]
@@ -254,6 +255,12 @@ class _Search:
             if len(cases) >= LEAST_IN_PART and 3 * len(cases) >= 2 * len(roots):
                 return [diagnosis_of(mistake, [case for case in self._failing if reproduces(self._grading, run, case)])]
         return self._both(self._without(likely, roots), roots)
+
+    def _hits(self, roots: list[CaseOutcome]) -> list[Hit]:
+        """Return the mistakes that do what the answer did in some of these cases, those that do it in most first."""
+        hits = [(m, [case for case in roots if reproduces(self._grading, run, case)], run) for m, run in self._singles]
+        hits = [(m, cases, run) for m, cases, run in hits if cases and self._nothing_against(run, self._plain)]
+        return sorted(hits, key=lambda hit: -len(hit[1]))
 
     def _sharing(self, hits: list[Hit], roots: list[CaseOutcome]) -> Iterator[list[Diagnosis]]:
         """Yield two that share the failing cases between them and do it in one file: else not both can be true."""
@@ -285,6 +292,7 @@ class _Search:
         groups = {case.failure.group for case in written if case.failure is not None and case not in left}
         if not groups & OF_SIZES:  # an input that is written into is that whatever else is wrong
             written = [case for case in written if case.failure is not None and case.failure.group in groups]
+        written = [case for case in written if not asks_for_much(case)]
         if sum(case in left for case in written) > MOST_UNEXPLAINED * len(written):
             return []
         return found if len(found) == 1 else [replace(one, together=True) for one in found]
@@ -348,7 +356,7 @@ class _Search:
         """
         runs = {mistake.id: run for mistake, run in self._singles}
         at_a_glance = [case for case in self._plain if case.evidence.is_accepted_at_a_glance]
-        fine = _first_of_each_family(at_a_glance, PASSING_PER_FAMILY)
+        fine = first_of_each_family(at_a_glance, PASSING_PER_FAMILY)
         for first, second in pairs:
             both = runs[first.id], runs[second.id]
             at_roots = (tuple(passes(self._grading, run, case) for run in both) for case in roots)
@@ -357,12 +365,13 @@ class _Search:
                 yield first, second
 
     def _roots(self) -> list[CaseOutcome]:
-        """Return failing cases that fail for reasons of their own: not those derived from a case that fails."""
+        """Return failing cases that fail for reasons of their own, families in turn, none derived from one of them."""
         failed = {case.case.stream for case in self._failing if case.family == case.case.family}
         roots = [c for c in self._failing if c.family == c.case.family or c.case.stream not in failed]
-        few = _first_of_each_family(sorted(roots, key=_order), 1)
-        more = [case for case in sorted(roots, key=_order) if case not in few]
-        return [*few, *more][:MOST_FOR_PAIRS]
+        roots, in_turn = sorted(roots, key=order), list[CaseOutcome]()
+        while len(in_turn) < min(len(roots), MOST_FOR_PAIRS):
+            in_turn += first_of_each_family([case for case in roots if case not in in_turn], 1)
+        return in_turn[:MOST_FOR_PAIRS]
 
     def _with(self, likely: list[Mistake]) -> Iterator[tuple[Mistake, Mistake]]:
         """Yield the pairs with a mistake that fits in part."""
@@ -384,14 +393,3 @@ class _Search:
 
     def _all(self, implementation: MistakeRunner, cases: list[CaseOutcome]) -> bool:
         return all(reproduces(self._grading, implementation, case) for case in cases)
-
-
-def _order(case: CaseOutcome) -> tuple[bool, bool]:
-    """First what is not derived, and of this what asked the same of every answer: mistakes remember that."""
-    return case.family != case.case.family, case.check is not None and case.check.looked
-
-
-def _first_of_each_family(cases: list[CaseOutcome], most: int) -> list[CaseOutcome]:
-    by_family = groupby(sorted(cases, key=lambda case: case.family), key=lambda case: case.family)
-    chosen = [case for _family, family in by_family for case in list(family)[:most]]
-    return [case for case in cases if case in chosen]
