@@ -1,5 +1,5 @@
 # kata: positional-encoding
-# names: positions-from-one
+# names: length-off-by-one, positions-from-one
 import math
 
 import torch
@@ -27,7 +27,7 @@ class PositionalEncoding(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         S = x.shape[1]
-        if S >= len(self.pe):  # wrong
+        if S >= len(self.pe):  # wrong, named
             raise ValueError(f"{S} positions needed, {len(self.pe)} there")
         total = (x + self.pe[:S].expand_as(x)).to(x.dtype)
         return nn.functional.dropout(total, self.dropout, self.training)

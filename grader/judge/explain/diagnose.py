@@ -20,7 +20,7 @@ from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.contract import Grading
 from grader.judge.explain.bank import Bank
 from grader.judge.explain.diagnosis import Diagnosis, both_of, diagnosis_of, is_seen, merged
-from grader.judge.explain.few import asks_for_much, first_of_each_family, order
+from grader.judge.explain.few import MOST_FOR_PAIRS, asks_for_much, first_of_each_family, in_order, order, roots_of
 from grader.judge.explain.mistakes import Mistake
 from grader.judge.explain.reproduce import (
     MistakeRunner,
@@ -35,8 +35,6 @@ from grader.sandbox.observe import SIMULATED
 
 FAILING_PER_FAMILY: Final = 4
 PASSING_PER_FAMILY: Final = 3
-MOST_FOR_PAIRS: Final = 6
-"""So many failing cases are looked at when two mistakes are sought."""
 MOST_PAIRS: Final = 600
 """So many files with two mistakes are tried: a count, so that a slow machine names as many as a fast one."""
 MOST_TRIPLES: Final = 60
@@ -46,14 +44,14 @@ MOST_OPERATIONS: Final = 120_000
 """So many operations of tensors may several mistakes in one file take, all tries together: a case may be long."""
 MOST_LIKELY: Final = 6
 """Of so many mistakes that do in part what the answer did, three are tried together."""
-MOST_IN_PART: Final = 40
-"""So many failing cases, and as many derived from them, are looked at where each mistake explains a part of them."""
 LEAST_IN_PART: Final = 2
 """A mistake that shows by itself in one case only may be a coincidence."""
 MOST_UNEXPLAINED: Final = 1 / 3
 """Where more of the cases are left, what fits in the others may be a coincidence of sizes."""
 OF_SIZES: Final = frozenset(("value", "error"))
 """Groups of failures in which that may be."""
+LEAST_AGAINST: Final = 5
+"""So many failing cases that show one of several mistakes outweigh a passing one that contradicts it."""
 MOST_TOGETHER: Final = 3
 APART: Final = ("contract", "cost", "device", "grad", "dtype")
 """Families whose own cases say nothing about the numbers of others: what fails in them is named by itself."""
@@ -220,17 +218,17 @@ class _Search:
 
     def _two(self) -> list[Diagnosis]:
         """Find two mistakes that do it together, or one that does it in part of the cases."""
-        roots = self._roots()
+        roots = roots_of(self._failing)
         hits = self._hits(roots)
         if hits and len(hits[0][1]) == len(roots):  # what it leaves shows what else is wrong
-            left = [case for case in self._in_order()[0] if not reproduces(self._grading, hits[0][2], case)]
+            left = [case for case in in_order(self._failing)[0] if not reproduces(self._grading, hits[0][2], case)]
             half = MOST_FOR_PAIRS // 2
             roots = [*roots[: max(half, MOST_FOR_PAIRS - len(left))], *sorted(left, key=order)[:half]]
             hits = self._hits(roots)
         pairs = list(islice(self._sharing(hits, roots), 2))
         if len(pairs) == 1:
             return pairs[0]
-        written, derived = self._in_order()
+        written, derived = in_order(self._failing)
         explains = {
             m.id: {c.id for c in (*written, *derived) if reproduces(self._grading, run, c)} for m, _c, run in hits
         }
@@ -252,15 +250,22 @@ class _Search:
         if found:
             return found
         for mistake, cases, run in hits[:1]:
-            if len(cases) >= LEAST_IN_PART and 3 * len(cases) >= 2 * len(roots):
+            its = [case for case in written if case.id in explains[mistake.id]]
+            if len(cases) >= LEAST_IN_PART and 3 * len(cases) >= 2 * len(roots) and 3 * len(its) >= 2 * len(written):
                 return [diagnosis_of(mistake, [case for case in self._failing if reproduces(self._grading, run, case)])]
         return self._both(self._without(likely, roots), roots)
 
     def _hits(self, roots: list[CaseOutcome]) -> list[Hit]:
         """Return the mistakes that do what the answer did in some of these cases, those that do it in most first."""
         hits = [(m, [case for case in roots if reproduces(self._grading, run, case)], run) for m, run in self._singles]
-        hits = [(m, cases, run) for m, cases, run in hits if cases and self._nothing_against(run, self._plain)]
+        hits = [(m, cases, run) for m, cases, run in hits if cases and self._little_against(run)]
         return sorted(hits, key=lambda hit: -len(hit[1]))
+
+    def _little_against(self, run: MistakeRunner) -> bool:
+        """Whether passing cases contradict a mistake far more seldom than failing ones show it: others may undo it."""
+        against = sum(not agrees_with(self._grading, run, case) for case in self._plain)
+        shown = sum(reproduces(self._grading, run, case) for case in in_order(self._failing)[0]) if against else 0
+        return LEAST_AGAINST * against <= shown
 
     def _sharing(self, hits: list[Hit], roots: list[CaseOutcome]) -> Iterator[list[Diagnosis]]:
         """Yield two that share the failing cases between them and do it in one file: else not both can be true."""
@@ -269,12 +274,6 @@ class _Search:
                 both = self._bank.together(first, second)
                 if both is not None and self._all(both, roots):
                     yield both_of((first, here), (second, [case for case in there if case not in here]))
-
-    def _in_order(self) -> tuple[list[CaseOutcome], list[CaseOutcome]]:
-        """Return failing cases as they are written, and of those that are derived as many."""
-        written = [case for case in self._failing if case.family == case.case.family] or self._failing
-        derived = [case for case in self._failing if case not in written]
-        return written[:MOST_IN_PART], derived[:MOST_IN_PART]
 
     def _in_part(
         self, likely: list[Mistake], written: list[CaseOutcome], explains: dict[str, set[str]]
@@ -363,15 +362,6 @@ class _Search:
             elsewhere = (tuple(passes(self._grading, run, case) for run in both) for case in fine)
             if (True, True) not in at_roots and not any(one is not two for one, two in elsewhere):
                 yield first, second
-
-    def _roots(self) -> list[CaseOutcome]:
-        """Return failing cases that fail for reasons of their own, families in turn, none derived from one of them."""
-        failed = {case.case.stream for case in self._failing if case.family == case.case.family}
-        roots = [c for c in self._failing if c.family == c.case.family or c.case.stream not in failed]
-        roots, in_turn = sorted(roots, key=order), list[CaseOutcome]()
-        while len(in_turn) < min(len(roots), MOST_FOR_PAIRS):
-            in_turn += first_of_each_family([case for case in roots if case not in in_turn], 1)
-        return in_turn[:MOST_FOR_PAIRS]
 
     def _with(self, likely: list[Mistake]) -> Iterator[tuple[Mistake, Mistake]]:
         """Yield the pairs with a mistake that fits in part."""

@@ -7,6 +7,10 @@ from typing import Final
 
 from grader.judge.runs.outcome import CaseOutcome
 
+MOST_FOR_PAIRS: Final = 6
+"""So many failing cases are looked at when two mistakes are sought."""
+MOST_IN_PART: Final = 40
+"""So many failing cases, and as many derived from them, are looked at where each mistake explains a part of them."""
 MOST_CALLS: Final = 16
 """A case that asks for more shows whatever is wrong: that one mistake does not do all of it says nothing against it."""
 
@@ -30,3 +34,20 @@ def first_of_each_family(cases: list[CaseOutcome], most: int) -> list[CaseOutcom
     by_family = groupby(sorted(cases, key=lambda case: case.family), key=lambda case: case.family)
     chosen = [case for _family, family in by_family for case in list(family)[:most]]
     return [case for case in cases if case in chosen]
+
+
+def roots_of(failing: list[CaseOutcome]) -> list[CaseOutcome]:
+    """Return cases that fail for reasons of their own, families in turn, none derived from one that fails."""
+    failed = {case.case.stream for case in failing if case.family == case.case.family}
+    roots = [case for case in failing if case.family == case.case.family or case.case.stream not in failed]
+    roots, in_turn = sorted(roots, key=order), list[CaseOutcome]()
+    while len(in_turn) < min(len(roots), MOST_FOR_PAIRS):
+        in_turn += first_of_each_family([case for case in roots if case not in in_turn], 1)
+    return in_turn[:MOST_FOR_PAIRS]
+
+
+def in_order(failing: list[CaseOutcome]) -> tuple[list[CaseOutcome], list[CaseOutcome]]:
+    """Return failing cases as they are written, and of those that are derived as many."""
+    written = [case for case in failing if case.family == case.case.family] or failing
+    derived = [case for case in failing if case not in written]
+    return written[:MOST_IN_PART], derived[:MOST_IN_PART]
