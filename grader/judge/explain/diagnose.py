@@ -251,7 +251,7 @@ class _Search:
             return found
         for mistake, cases, run in hits[:1]:
             its = [case for case in written if case.id in explains[mistake.id]]
-            if len(cases) >= LEAST_IN_PART and 3 * len(cases) >= 2 * len(roots) and 2 * len(its) >= len(written):
+            if len(cases) >= LEAST_IN_PART and 4 * len(cases) >= 3 * len(roots) and 2 * len(its) >= len(written):
                 return [diagnosis_of(mistake, [case for case in self._failing if reproduces(self._grading, run, case)])]
         return self._both(self._without(likely, roots), roots)
 
