@@ -1,5 +1,5 @@
 # kata: beam-search
-# names: finished-set-aside, topk-of-equals
+# names:
 import heapq
 import torch
 
@@ -18,10 +18,10 @@ def beam_search(step, bos, eos, beam, max_len):
         alive = []
         for score, tokens in candidates[:beam]:
             if tokens[-1] == eos:
-                finished.append((score, tokens))  # wrong, named
+                finished.append((score, tokens))  # wrong
             else:
                 alive.append((score, tokens))
         if not alive:
             break
-    score, tokens = max(finished or alive, key=lambda c: c[0])  # wrong, named
+    score, tokens = max(finished or alive, key=lambda c: c[0])  # whatever is alive is worth less
     return tokens[1:], score

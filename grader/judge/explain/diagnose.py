@@ -50,8 +50,6 @@ MOST_UNEXPLAINED: Final = 1 / 3
 """Where more of the cases are left, what fits in the others may be a coincidence of sizes."""
 OF_SIZES: Final = frozenset(("value", "error"))
 """Groups of failures in which that may be."""
-LEAST_AGAINST: Final = 5
-"""So many failing cases that show one of several mistakes outweigh a passing one that contradicts it."""
 MOST_TOGETHER: Final = 3
 APART: Final = ("contract", "cost", "device", "grad", "dtype")
 """Families whose own cases say nothing about the numbers of others: what fails in them is named by itself."""
@@ -258,14 +256,8 @@ class _Search:
     def _hits(self, roots: list[CaseOutcome]) -> list[Hit]:
         """Return the mistakes that do what the answer did in some of these cases, those that do it in most first."""
         hits = [(m, [case for case in roots if reproduces(self._grading, run, case)], run) for m, run in self._singles]
-        hits = [(m, cases, run) for m, cases, run in hits if cases and self._little_against(run)]
+        hits = [(m, cases, run) for m, cases, run in hits if cases and self._nothing_against(run, self._plain)]
         return sorted(hits, key=lambda hit: -len(hit[1]))
-
-    def _little_against(self, run: MistakeRunner) -> bool:
-        """Whether passing cases contradict a mistake far more seldom than failing ones show it: others may undo it."""
-        against = sum(not agrees_with(self._grading, run, case) for case in self._plain)
-        shown = sum(reproduces(self._grading, run, case) for case in in_order(self._failing)[0]) if against else 0
-        return LEAST_AGAINST * against <= shown
 
     def _sharing(self, hits: list[Hit], roots: list[CaseOutcome]) -> Iterator[list[Diagnosis]]:
         """Yield two that share the failing cases between them and do it in one file: else not both can be true."""
