@@ -17,8 +17,8 @@ def beam_search(step, bos, eos, beam, max_len):
         candidates.sort(key=lambda c: -c[0])
         alive = []
         for score, tokens in candidates[:beam]:
-            if tokens[-1] == eos:
-                finished.append((score, tokens))  # wrong
+            if tokens[-1] == eos:  # wrong
+                finished.append((score, tokens))
             else:
                 alive.append((score, tokens))
         if not alive:
