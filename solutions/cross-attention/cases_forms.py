@@ -6,6 +6,7 @@ from grader.kit.forms import SIZES, masks
 
 
 @pytest.mark.mask
+@pytest.mark.derive
 def test_every_mask_at_every_size(check, rng):
     """One query, one key, one sequence, square or not: each with each form of a mask."""
     attention = check.module(d_model=4, d_k=3)

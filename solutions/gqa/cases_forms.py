@@ -6,6 +6,7 @@ from grader.kit.forms import SQUARE, masks
 
 
 @pytest.mark.mask
+@pytest.mark.derive
 @pytest.mark.parametrize("kv_heads", ["one key head", "a key head for each"])
 def test_every_mask_at_every_size(check, rng, kv_heads):
     """One token, one head, as many sequences as heads: each with each form of a mask."""

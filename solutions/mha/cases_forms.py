@@ -7,6 +7,7 @@ from grader.kit.forms import SIZES, masks
 
 
 @pytest.mark.mask
+@pytest.mark.derive
 def test_every_mask_at_every_size(check, rng):
     """One query, one head, as many sequences as heads, square or not: each with each form of a mask."""
     for batch, heads, n, m in SIZES:
