@@ -123,7 +123,7 @@ class Module:
         self.build()
         called = self._check.grading.method(self._signature, start)
         each = self._signature.names[0]
-        others = (f"{name}_meanwhile" for name, _ in zip(called.names, meanwhile, strict=False))
+        others = (f"{name}_meanwhile" for name in called.names[: len(meanwhile)])
         numbered = (f"{each}_{number}" for number, _ in enumerate(inputs, 1))
         names = (*called.names[: len(given)], *others, *numbered)
         header = _header(names, handle=self._handle, train=self._trains, grad=self._check.variant.grad)

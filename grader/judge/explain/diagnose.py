@@ -216,17 +216,17 @@ class _Search:
 
     def _two(self) -> list[Diagnosis]:
         """Find two mistakes that do it together, or one that does it in part of the cases."""
-        roots = roots_of(self._failing)
+        roots, (written, derived) = roots_of(self._failing), in_order(self._failing)
         hits = self._hits(roots)
         if hits and len(hits[0][1]) == len(roots):  # what it leaves shows what else is wrong
-            left = [case for case in in_order(self._failing)[0] if not reproduces(self._grading, hits[0][2], case)]
+            left = [case for case in written if not reproduces(self._grading, hits[0][2], case)]
             half = MOST_FOR_PAIRS // 2
-            roots = [*roots[: max(half, MOST_FOR_PAIRS - len(left))], *sorted(left, key=order)[:half]]
-            hits = self._hits(roots)
+            more = sorted(left, key=order)[:half]
+            roots = [*roots[: max(half, MOST_FOR_PAIRS - len(left))], *more]
+            hits = self._among(roots, [*hits, *self._hits(more)])
         pairs = list(islice(self._sharing(hits, roots), 2))
         if len(pairs) == 1:
             return pairs[0]
-        written, derived = in_order(self._failing)
         explains = {
             m.id: {c.id for c in (*written, *derived) if reproduces(self._grading, run, c)} for m, _c, run in hits
         }
@@ -258,6 +258,14 @@ class _Search:
         hits = [(m, [case for case in roots if reproduces(self._grading, run, case)], run) for m, run in self._singles]
         hits = [(m, cases, run) for m, cases, run in hits if cases and self._nothing_against(run, self._plain)]
         return sorted(hits, key=lambda hit: -len(hit[1]))
+
+    def _among(self, roots: list[CaseOutcome], hits: list[Hit]) -> list[Hit]:
+        """Return what was found in several sets of cases for those that are roots, in the same order."""
+        shown: dict[str, list[CaseOutcome]] = {}
+        for mistake, cases, _run in hits:
+            shown.setdefault(mistake.id, []).extend(case for case in cases if case in roots)
+        found = [(mistake, shown[mistake.id], run) for mistake, run in self._singles if shown.get(mistake.id)]
+        return sorted(found, key=lambda hit: -len(hit[1]))
 
     def _sharing(self, hits: list[Hit], roots: list[CaseOutcome]) -> Iterator[list[Diagnosis]]:
         """Yield two that share the failing cases between them and do it in one file: else not both can be true."""

@@ -12,37 +12,35 @@ from grader.language import marked
 Told = tuple[str, str]
 """A title and a push."""
 
-_KEPT: Final = (
-    marked("something is kept from an earlier call"),
-    marked("what follows from inputs or weights holds for one call: the next one may have others in the same tensors."),
-)
-_IN_MEMORY: Final = (
-    marked("it depends on how the inputs lie in memory"),
-    marked("a transposed or sliced tensor holds the same numbers as a copy of it: which line takes more for granted?"),
-)
-_GRADIENTS: Final = (
-    marked("it depends on whether gradients are recorded"),
-    marked("the numbers of a call are the same with and without a graph: which line asks?"),
-)
-_IDENTITY: Final = (
-    marked("it depends on whether two inputs are one object"),
-    marked("two tensors with the same numbers give the same result, whatever they are called."),
-)
-_MODE: Final = (
-    marked("it depends on training or evaluation, without any dropout"),
-    marked("only dropout knows the mode of the module: which line asks for it?"),
-)
-_CALLER: Final = (
-    marked("it depends on the caller's default dtype or device"),
-    marked("which tensor is made with neither?"),
-)
 TOLD: Final[dict[str, Told]] = {
-    "before": _KEPT,
-    "gradients": _GRADIENTS,
-    "layout": _IN_MEMORY,
-    "identity": _IDENTITY,
-    "mode": _MODE,
-    "caller": _CALLER,
+    "before": (
+        marked("something is kept from an earlier call"),
+        marked(
+            "what follows from inputs or weights holds for one call: the next one may have others in the same tensors."
+        ),
+    ),
+    "gradients": (
+        marked("it depends on whether gradients are recorded"),
+        marked("the numbers of a call are the same with and without a graph: which line asks?"),
+    ),
+    "layout": (
+        marked("it depends on how the inputs lie in memory"),
+        marked(
+            "a transposed or sliced tensor holds the same numbers as a copy of it: which line takes more for granted?"
+        ),
+    ),
+    "identity": (
+        marked("it depends on whether two inputs are one object"),
+        marked("two tensors with the same numbers give the same result, whatever they are called."),
+    ),
+    "mode": (
+        marked("it depends on training or evaluation, without any dropout"),
+        marked("only dropout knows the mode of the module: which line asks for it?"),
+    ),
+    "caller": (
+        marked("it depends on the caller's default dtype or device"),
+        marked("which tensor is made with neither?"),
+    ),
 }
 """By factor; what comes first is told where a case needs levels of several."""
 

@@ -86,7 +86,7 @@ class Ways:
             model = check.grading.reference_text
             own = self._gone(check, [call])
             only = own & only or own
-            before = [other for other in _calls(check) if other is not call and _is_before(check, other, call)]
+            before = _calls(check.exchanges[: check.exchanges.index(call)])
             right |= self._gone(check, before[-MOST_CALLS:])
         count, once = 0, frozenset[Step]()
         for case in self._like(looked_at[0]) if looked_at else ():
@@ -113,7 +113,7 @@ class Ways:
         """Return the steps of the calls of a case that passes, and how many these are."""
         if case not in self._known:
             check = case.evidence.checked
-            calls = _calls(check) if check is not None else []
+            calls = _calls(check.exchanges) if check is not None else []
             calls = calls if len(calls) <= MOST_CALLS else []
             self._known[case] = (self._gone(check, calls), len(calls)) if check is not None else (frozenset(), 0)
         return self._known[case]
@@ -127,7 +127,7 @@ class Ways:
                 found.setdefault(key, other)
         every = list(found.values())
         share = max(1, -(-len(every) // MOST_PASSING))
-        return [*every[::share]]
+        return every[::share]
 
     def _gone(self, check: Check, calls: Sequence[Exchange]) -> frozenset[Step]:
         """Have some calls of a run made once more, with all that leads to them; the steps that were taken."""
@@ -140,13 +140,8 @@ class Ways:
         try:
             asked = []
             for other in check.exchanges[:until]:
-                header, tensors = other.sent
-                asked.append(
-                    (
-                        worker.submit(header | ({"op": WAYS} if id(other) in wanted else {}), tensors),
-                        id(other) in wanted,
-                    )
-                )
+                (header, tensors), is_wanted = other.sent, id(other) in wanted
+                asked.append((worker.submit(header | ({"op": WAYS} if is_wanted else {}), tensors), is_wanted))
             for pending, is_wanted in asked:
                 reply, _tensors = worker.wait(pending)
                 if is_wanted and reply["kind"] == WAYS:
@@ -169,9 +164,5 @@ class Ways:
         return found
 
 
-def _calls(check: Check) -> list[Exchange]:
-    return [call for call in check.exchanges if call.settled and call.header["op"] == "call" and call.size <= LARGEST]
-
-
-def _is_before(check: Check, one: Exchange, other: Exchange) -> bool:
-    return check.exchanges.index(one) < check.exchanges.index(other)
+def _calls(exchanges: Sequence[Exchange]) -> list[Exchange]:
+    return [call for call in exchanges if call.settled and call.header["op"] == "call" and call.size <= LARGEST]
