@@ -43,7 +43,7 @@ def optimise(optimiser: Any, parameters: Any, gradients: Any, *settings: Any, **
 def resume(optimiser: Any, parameters: Any, gradients: Any, at: int, **named: Any) -> Any:
     """Save an optimiser after some steps, load it into another one, go on with both: the parameters of either.
 
-    The other one has default settings, and steps of its own behind it.
+    The other one has default settings and a step behind it, is loaded twice, and steps where no graph is recorded.
     """
     first = _parameters(parameters)
     saver = optimiser((parameter for parameter in first), **named)
@@ -52,30 +52,43 @@ def resume(optimiser: Any, parameters: Any, gradients: Any, at: int, **named: An
     saved = copy.deepcopy(saver.state_dict())  # as a file would keep it
 
     second = _parameters(parameters)
-    loader = optimiser(parameter for parameter in second)
-    _step(loader, second, gradients[-1])
     with torch.no_grad():
+        loader = optimiser(parameter for parameter in second)
+        _step(loader, second, gradients[-1])
         for parameter, other in zip(second, first, strict=True):
             parameter.copy_(other)
     loader.load_state_dict(saved)
+    with torch.no_grad():
+        loader.load_state_dict(copy.deepcopy(loader.state_dict()))
+        for step in gradients[at:]:
+            _step(loader, second, step)
     for step in gradients[at:]:
         _step(saver, first, step)
-        _step(loader, second, step)
     return _numbers(first), _numbers(second)
 
 
 @training
 def clear(optimiser: Any, parameters: Any, gradients: Any, **named: Any) -> Any:
-    """Step, clear the gradients, step again: what is left of the gradients in between, and the last parameters."""
+    """Step, clear the gradients, step again: what is left of gradients at first and at last, and the last parameters.
+
+    The first gradients come again at last. Where no graph is recorded it is built, and cleared at last; what never gets
+    a gradient is frozen.
+    """
     own = _parameters(parameters)
-    made = optimiser((parameter for parameter in own), **named)
+    for parameter, *given in zip(own, *gradients, strict=True):
+        parameter.requires_grad_(any(gradient is not None for gradient in given))
+    with torch.no_grad():
+        made = optimiser((parameter for parameter in own), **named)
     _step(made, own, gradients[0])
     made.zero_grad()
     left = _gradients(own)
     for step in gradients[1:]:
         _step(made, own, step)
         made.zero_grad()
-    return left, _numbers(own)
+    _step(made, own, gradients[0])
+    with torch.no_grad():
+        made.zero_grad()
+    return left + _gradients(own), _numbers(own)
 
 
 @training
@@ -193,8 +206,8 @@ def drop(lora: Any, weight: Any, bias: Any, A: Any, B: Any, x: Any, alpha: float
 def _adapted(lora: Any, weight: Any, bias: Any, *settings: Any, **named: Any) -> Any:
     """Build a layer around a linear one with this weight; in evaluation mode, outside of inference mode."""
     with torch.inference_mode(mode=False), torch.enable_grad():
-        sizes = {"in_features": weight.size(1), "out_features": weight.size(0), "bias": bias is not None}
-        base = torch.nn.Linear(**sizes, dtype=weight.dtype, device=weight.device)
+        sizes = (weight.size(1), weight.size(0), bias is not None)
+        base = torch.nn.Linear(*sizes, dtype=weight.dtype, device=weight.device)
         with torch.no_grad():
             base.weight.copy_(weight)
             if bias is not None:
@@ -260,8 +273,7 @@ def _is_frozen(layer: Any) -> None:
 class _Model(torch.nn.Module):
     """Logits of the token that follows: of the mean embedding of all tokens so far.
 
-    In training it keeps some features alone, as dropout does, but always the same. One part of it has the
-    embedding once more.
+    In training it keeps the same features each time, as dropout might. One part of it has the embedding once more.
     """
 
     def __init__(self, embedding: Any, head: Any, kept: Any) -> None:
@@ -321,7 +333,16 @@ def _as_tensor(loss: Any, like: Any) -> Any:
 
 
 def _parameters(tensors: Any) -> Any:
-    return [torch.nn.Parameter(tensor.detach().clone()) for tensor in tensors]
+    return [torch.nn.Parameter(_copied(tensor)) for tensor in tensors]
+
+
+def _copied(tensor: Any) -> Any:
+    """Return a copy that lies in memory as the tensor does: behind other numbers, in a wider one, transposed."""
+    sizes, strides, begin = tensor.size(), tensor.stride(), tensor.storage_offset()
+    if not tensor.numel() or 0 in strides:
+        return tensor.detach().clone()
+    length = begin + 1 + sum((size - 1) * stride for size, stride in zip(sizes, strides, strict=True))
+    return tensor.new_ones(length).as_strided(sizes, strides, begin).copy_(tensor.detach())
 
 
 def _gradients(parameters: Iterable[torch.Tensor]) -> list[torch.Tensor]:
@@ -335,23 +356,17 @@ def _numbers(parameters: Any) -> Any:
 
 def _step(optimiser: Any, parameters: Any, gradients: Any) -> None:
     for parameter, gradient in zip(parameters, gradients, strict=True):
-        parameter.grad = None if gradient is None else gradient.detach().clone()
+        parameter.grad = None if gradient is None else _copied(gradient)
     optimiser.step()
 
 
-def _results_of_optimise(parameters: Any, gradients: Any, *_settings: Any, **_named: Any) -> tuple[str, ...]:
-    del parameters
+def _results_of_optimise(_parameters: Any, gradients: Any, *_settings: Any, **_named: Any) -> tuple[str, ...]:
     return (*(f"after_step_{number + 1}" for number in range(len(gradients))), "gradients")
 
 
-def _results_of_learn(
-    embedding: Any, head: Any, kept: Any, batches: Any, *_rest: Any, **_named: Any
-) -> tuple[str, ...]:
-    del embedding, head, kept
-    return (
-        *(f"loss_{number + 1}" for number in range(len(batches))),
-        *("embedding", "head", "keeps_its_graph", "steps"),
-    )
+def _results_of_learn(_embedding: Any, _head: Any, _kept: Any, batches: Any, *_rest: Any, **_: Any) -> tuple[str, ...]:
+    losses = (f"loss_{number + 1}" for number in range(len(batches)))
+    return (*losses, "embedding", "head", "keeps_its_graph", "steps")
 
 
 def _results_of_adapt(
@@ -369,8 +384,7 @@ RESULTS: dict[str, Callable[..., tuple[str, ...]]] = {
     "clear": lambda *_, **__: ("gradients", "parameters"),
     "learn": _results_of_learn,
     "measure": lambda _embedding, _head, _kept, _batches, training, *_, **__: (
-        *("loss", "parameters", "gradients", "training"),
-        *("records_a_graph", "graphs_are_recorded_behind_it"),
+        *("loss", "parameters", "gradients", "training", "records_a_graph", "graphs_are_recorded_behind_it"),
         *(() if training else ("loss_in_inference_mode",)),
     ),
     "adapt": _results_of_adapt,

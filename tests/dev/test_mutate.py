@@ -165,6 +165,39 @@ def test_what_passes_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {request.case for request in session.requests} > {"", "grad/", "dtype/"}
 
 
+def test_levels_that_nothing_visits_take_one_whole_grading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What no few cases reject is graded as a whole all at once; where that fails it is told which of them it was."""
+    monkeypatch.setattr(grading, "listed", lambda: ([], []))
+    session: Any = Accepts()
+    tally = grading.grade(KATA, session, kinds=("second-path",), only="size of scores")
+    assert sum(request.case == "" for request in session.requests) == 2  # who looks for levels, and all of them
+    names = tally.passed["second-path"]
+    assert len(names) > 2
+
+    long = "g.get('scores'), -1), 64"
+
+    def grade(request: Request, *, many: bool) -> dict[str, Any]:
+        del many
+        is_rejected = not request.case and long in request.source and "]) and False" not in request.source
+        return {"verdict": "failed" if is_rejected else "passed", "message": "", "cases": []}
+
+    session.grade = grade
+    tally = grading.grade(KATA, session, kinds=("second-path",), only="size of scores")
+    assert tally.rejected == {"second-path": 1}
+    assert tally.passed["second-path"] == [name for name in names if "scores[-1]: above 64" not in name]
+
+
+def test_a_method_that_records_no_gradients_is_one() -> None:
+    """What an object is asked for by a call has levels, whatever it records; what is no call of it has none."""
+    source = (
+        "class A:\n"
+        "    @torch.no_grad()\n    def step(self, lr): ...\n"
+        "    @property\n    def left(self): ...\n"
+        "    @staticmethod\n    def of(x): ...\n"
+    )
+    assert survey.entries_of(source, ["A"]) == {"A": {"step": (("self", "lr"), "")}}
+
+
 def test_who_refuses_to_be_looked_at_is_told() -> None:
     """Where looking for levels alone is refused, nothing is said about second paths."""
     session: Any = Accepts("no such text")

@@ -8,6 +8,8 @@ import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -53,6 +55,10 @@ class Mutant:
     name: str
     source: str
     looks: tuple[str, ...] = ()
+    is_met: str = ""
+    """Where it is wrong, as an expression; empty where that cannot be said of a call."""
+    instead: str = "{}"
+    """What it ignores there, and what it takes in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +130,10 @@ def second_path_mutants(kata: Kata, targets: Sequence[Target]) -> tuple[list[Mut
     visited = second_paths.visited(kata, levels)
     mutants = []
     for level in levels:
-        source = second_paths.at_level(kata, kata.reference(), level)
+        is_met = second_paths.is_met_at(level)
+        source = second_paths.answer(kata, kata.reference(), is_met)
         case = visited.get(level, "").partition("(")[0]
-        mutants.append(Mutant(kata.id, "second-path", level.id, source, _looks(kata, level, case)))
+        mutants.append(Mutant(kata.id, "second-path", level.id, source, _looks(kata, level, case), is_met))
     return mutants, second_paths.control(kata, kata.reference(), levels)
 
 
@@ -135,9 +142,9 @@ def ignoring_mutants(kata: Kata, targets: Sequence[Target]) -> Iterator[Mutant]:
     found = {one: ignored.with_something_hidden(one) for one in ignored.ignored(targets, levels_of(kata, targets))}
     visited = second_paths.visited(kata, list(found.values()))
     for one, level in found.items():
-        source = ignored.at_level(kata, kata.reference(), one)
+        source = second_paths.answer(kata, kata.reference(), one.is_met, one.given)
         case = visited.get(level, "").partition("(")[0]
-        yield Mutant(kata.id, "ignored", one.id, source, _looks(kata, one.level, case))
+        yield Mutant(kata.id, "ignored", one.id, source, _looks(kata, one.level, case), one.is_met, one.given)
 
 
 def _looks(kata: Kata, level: Level, case: str) -> tuple[str, ...]:
@@ -191,23 +198,57 @@ def grade(
     if "general" in kinds:
         with ONE_AT_A_TIME:
             mutants += sampled((one for one in general_mutants(kata) if only in one.name), sample, seed)
+    fails = partial(_fails, kata, session, seed)
+    left = []
     for mutant in mutants:
         on_step(mutant.name)
-        if is_rejected(mutant, kata, session, seed):
+        if any(fails(mutant.source, case) for case in mutant.looks):
             tally.rejected[mutant.kind] = tally.rejected.get(mutant.kind, 0) + 1
         else:
-            excused = any(one.fits(kata.id, mutant.name) for one in known)
-            (tally.excused if excused else tally.passed).setdefault(mutant.kind, []).append(mutant.name)
+            left.append(mutant)
+    excused = {mutant.name for mutant in left if any(one.fits(kata.id, mutant.name) for one in known)}
+    alike = partial(_alike, excused)
+    for _key, group in groupby(sorted(left, key=alike), alike):
+        for mutant, passes in graded_together(kata, list(group), fails, on_step):
+            if passes:
+                where = tally.excused if mutant.name in excused else tally.passed
+                where.setdefault(mutant.kind, []).append(mutant.name)
+            else:
+                tally.rejected[mutant.kind] = tally.rejected.get(mutant.kind, 0) + 1
     return tally
 
 
-def is_rejected(mutant: Mutant, kata: Kata, session: Session, seed: int) -> bool:
-    """Whether a mutant fails: in a few cases, which is enough, or in a whole grading."""
-    requests = (
-        Request(kata.id, mutant.source, kata.filename, seed=seed, case=case, explained=False)
-        for case in (*mutant.looks, "")
-    )
-    return any(session.grade(request, many=True)["verdict"] == "failed" for request in requests)
+def graded_together(
+    kata: Kata, group: Sequence[Mutant], fails: Callable[[str], bool], on_step: Callable[[str], None]
+) -> Iterator[tuple[Mutant, bool]]:
+    """Yield some mutants, and whether each passes a whole grading, which is long where a kata trains.
+
+    An answer that is wrong wherever one of them is, and passes, tells it of all of them at once: none of their levels
+    is visited. Where it fails, both halves are graded so.
+    """
+    on_step(f"{group[0].name}, and {len(group) - 1} more")
+    is_met = " or ".join(f"({mutant.is_met})" for mutant in group)
+    every = second_paths.answer(kata, kata.reference(), is_met, group[0].instead)
+    passes = not fails(every if len(group) > 1 else group[0].source)
+    if passes or len(group) == 1:
+        yield from ((mutant, passes) for mutant in group)
+    else:
+        half = len(group) // 2
+        yield from graded_together(kata, group[:half], fails, on_step)
+        yield from graded_together(kata, group[half:], fails, on_step)
+
+
+def _alike(excused: Collection[str], mutant: Mutant) -> tuple[bool, str, str, str]:
+    """Return what mutants have in common of which one answer can be made: not those that are alone."""
+    return mutant.name in excused, mutant.kind, mutant.instead, "" if mutant.is_met else mutant.name
+
+
+def _fails(kata: Kata, session: Session, seed: int, source: str, case: str = "") -> bool:
+    """Whether an answer fails; what no time was left for tells nothing of it."""
+    request = Request(kata.id, source, kata.filename, seed=seed, case=case, explained=False)
+    report = session.grade(request, many=True)
+    failing = {case["outcome"] for case in report["cases"]} - {"passed", "skipped"}
+    return report["verdict"] == "failed" and failing != {"timeout"}
 
 
 def _first(report: dict[str, Any]) -> str:

@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grader.catalog import Kata
-from grader.dev.mutants import second_paths
 from grader.dev.mutants.second_paths import Level
 from grader.dev.mutants.survey import Parameter, Target
 
@@ -42,6 +40,16 @@ class Ignored:
         """What it is called in lists."""
         return f"{self.target.strip('.')} {self.argument} ignored, {self.level.factor}: {self.level.name}"
 
+    @property
+    def is_met(self) -> str:
+        """The expression that tells whether a call ignores it."""
+        return f"target == {self.target!r} and bool({self.level.when})"
+
+    @property
+    def given(self) -> str:
+        """The expression of what is taken instead, by the argument's name."""
+        return f"{{{self.argument!r}: {self.instead}}}"
+
 
 def ignored(targets: Sequence[Target], levels: Sequence[Level]) -> Iterator[Ignored]:
     """Yield each argument that hides something, at each level that calls with it can be at."""
@@ -55,12 +63,6 @@ def ignored(targets: Sequence[Target], levels: Sequence[Level]) -> Iterator[Igno
                 for level in levels
                 if instead and level.may_be_met_by(target.name) and not _hides_nothing(name, level)
             )
-
-
-def at_level(kata: Kata, source: str, one: Ignored) -> str:
-    """Return an answer that ignores an argument at a level alone."""
-    is_met = f"target == {one.target!r} and bool({one.level.when})"
-    return second_paths.answer(kata, source, is_met, f"{{{one.argument!r}: {one.instead}}}")
 
 
 def with_something_hidden(one: Ignored) -> Level:

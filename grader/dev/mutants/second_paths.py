@@ -158,9 +158,9 @@ def answer(kata: Kata, source: str, is_met: str, ignored: str = "{}") -> str:
     )
 
 
-def at_level(kata: Kata, source: str, level: Level) -> str:
-    """Return an answer that is wrong at a level alone."""
-    return answer(kata, source, f"{level.concerns} and bool({level.when})")
+def is_met_at(level: Level) -> str:
+    """Return the expression that tells whether a call is at a level."""
+    return f"{level.concerns} and bool({level.when})"
 
 
 def control(kata: Kata, source: str, levels: Sequence[Level]) -> str:

@@ -18,6 +18,9 @@ CONSTRUCTOR: Final = "__init__"
 WATCHED: Final = ("scores", "logits")
 """Variables of a reference whose numbers are looked at."""
 
+RECORDING: Final = {"torch.no_grad()", "torch.inference_mode()"}
+"""Decorators that leave a method as it is called."""
+
 MOST_AXES: Final = 4
 """Of more, the last ones: what is in front of them is all the same to every kata."""
 
@@ -69,9 +72,14 @@ def entries_of(source: str, names: Collection[str]) -> Entries:
             found[node.name] = {
                 method.name: _arguments(method)
                 for method in methods
-                if (method.name == CONSTRUCTOR or not method.name.startswith("_")) and not method.decorator_list
+                if (method.name == CONSTRUCTOR or not method.name.startswith("_")) and _takes_itself(method)
             }
     return found
+
+
+def _takes_itself(method: ast.FunctionDef) -> bool:
+    """Whether it is called with its object: no property, and nothing of the class alone."""
+    return {ast.unparse(decorator) for decorator in method.decorator_list} <= RECORDING
 
 
 def modules_of(source: str, names: Collection[str]) -> set[str]:
