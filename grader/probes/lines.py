@@ -141,6 +141,8 @@ class Lines:
             return UNKNOWN if number is None else f"#{number}"
         if callable(value):
             return "()"
+        if kind is slice:
+            return self._text([value.start, value.stop, value.step], depth + 1)
         if depth >= DEEPEST or kind not in (*_SEQUENCES, *_MAPPINGS, *_SETS) or _len(value) > MOST_HELD:
             return UNKNOWN
         if kind in _MAPPINGS:

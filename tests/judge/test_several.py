@@ -117,3 +117,48 @@ def test_one_that_shows_in_few_cases_is_not_hidden_by_one_that_shows_in_all(sess
     assert "NaN" in dead["evidence"]["message"]
     assert "NaN" not in scaled["evidence"]["message"]
     assert dead["line"] != scaled["line"]
+
+
+FOUR = """
+import math
+
+import torch
+from torch import nn
+
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, n_heads, dropout=0.0, bias=True):
+        super().__init__()
+        assert d_model % n_heads == 0, "d_model must be divisible by n_heads"
+        self.d_model, self.n_heads, self.d_head = d_model, n_heads, d_model // n_heads
+        self.W_q = nn.Linear(d_model, d_model, bias=bias)
+        self.W_k = nn.Linear(d_model, d_model, bias=bias)
+        self.W_v = nn.Linear(d_model, d_model, bias=bias)
+        self.W_o = nn.Linear(d_model, d_model, bias=bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def split(self, x):
+        return x.view(x.size(0), x.size(1), self.n_heads, self.d_head).transpose(1, 2)
+
+    def forward(self, q, k, v, mask=None):
+        queries, keys, values = self.split(self.W_q(q)), self.split(self.W_k(k)), self.split(self.W_v(v))
+        scores = queries @ keys.transpose(-2, -1) / math.sqrt(self.d_model)
+        if mask is not None:
+            if mask.dim() == 3:
+                mask = mask.unsqueeze(1)
+            scores = scores.masked_fill(mask == 0, -1e9)
+        weights = torch.softmax(scores, dim=-1)
+        weights = self.dropout(weights)
+        context = (weights @ values).transpose(1, 2).reshape(q.size(0), q.size(1), self.d_model)
+        return self.W_o(context), weights
+"""
+
+
+@on_its_worker("mha")
+def test_one_is_named_that_shows_only_beside_the_others(session: Session) -> None:
+    """What passes shows that two are not all; each that changes numbers has its own line."""
+    report = session.grade(Request("mha", FOUR.lstrip("\n"), "mha.py", seed=SEED), many=True)
+    told = {cause["id"]: cause["code"] for cause in report["causes"]}
+    assert set(told) == {"scale-d-model", "fill-1e9-only", "dropped-weights-returned", "assert-for-arguments"}
+    assert "self.d_model)" in told["scale-d-model"]
+    assert "-1e9" in told["fill-1e9-only"]

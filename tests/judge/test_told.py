@@ -1,7 +1,8 @@
 """Wrong answers written from the briefs alone, in the tutorials' styles: what each is told is what a person expects.
 
 The first line of a file under tests/told names its kata, the second the mistakes that are named; the lines that are
-wrong end in `# wrong`, or in `# wrong, named` where a name without a place is all that can be told.
+wrong end in `# wrong`, or in `# wrong, named` where a name without a place is all that can be told. A third line may
+say of how many statements the place that is told first is at most: `# lines: 3`.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import pytest
 
 from grader import catalog
 from grader.client.session import Session
+from grader.judge.explain.locate.statements import Statements
 from tests.gradings import of_kata
 from tests.judge.test_causes import why
 
+LINES: Final = "# lines: "
 ANSWERS: Final = sorted((Path(__file__).parents[1] / "told").glob("*.py"))
 
 
@@ -39,6 +42,10 @@ def test_what_a_person_expects(session: Session, answer: Path) -> None:
     marked = {number for number, line in enumerate(source.splitlines(), 1) if line.endswith("# wrong")}
     assert marked <= told
     assert marked or names
+    if (third := source.splitlines()[2]).startswith(LINES):
+        statements = Statements(source)
+        first = next(cause["lines"] for cause in causes if cause["lines"])
+        assert len({statements.of(line) for line in first}) <= int(third.removeprefix(LINES))
 
 
 def test_every_answer_is_of_a_kata() -> None:

@@ -12,10 +12,10 @@ def rotary_angles(seq_len, d_head, base=10000.0, offset=0, device=None):
 
 def rotate_half(x):
     x1, x2 = x.chunk(2, dim=-1)  # wrong
-    return torch.cat((-x2, x1), dim=-1)  # wrong
+    return torch.cat((-x2, x1), dim=-1)  # wrong, named
 
 
 def apply_rotary(x, cos, sin):
-    cos = torch.cat((cos, cos), dim=-1).to(x.dtype)  # wrong
-    sin = torch.cat((sin, sin), dim=-1).to(x.dtype)  # wrong
+    cos = torch.cat((cos, cos), dim=-1).to(x.dtype)  # wrong, named
+    sin = torch.cat((sin, sin), dim=-1).to(x.dtype)  # wrong, named
     return x * cos + rotate_half(x) * sin

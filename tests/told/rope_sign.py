@@ -15,5 +15,5 @@ def apply_rotary(x, cos, sin):
     cos, sin = cos.to(x.dtype), sin.to(x.dtype)
     out = torch.empty_like(x)
     out[..., ::2] = even * cos + odd * sin  # wrong
-    out[..., 1::2] = odd * cos - even * sin  # wrong
+    out[..., 1::2] = odd * cos - even * sin  # wrong, named
     return out

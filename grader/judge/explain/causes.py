@@ -14,6 +14,7 @@ from grader.catalog import FAMILIES
 from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.explain.diagnosis import Diagnosis
 from grader.judge.explain.levels import TOLD, by_factor
+from grader.judge.explain.locate.as_named import locate_named
 from grader.judge.explain.locate.find import chosen, locate
 from grader.judge.explain.locate.kept import by_itself, kept_in
 from grader.judge.explain.locate.several import locate_beside
@@ -115,7 +116,8 @@ def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> 
     right = [case for case in outcomes if case.outcome == "passed" and not case.is_read_off]
     most_pass = len(right) > len(failing)  # else it says little that only calls that fail come somewhere
     search = _Search(failing, passing, source, Ways(source, right if most_pass else []))
-    found = [cause for diagnosis in told_of(named) if (cause := search.named(diagnosis)) is not None]
+    every_name = told_of(named)
+    found = [cause for diagnosis in every_name if (cause := search.named(diagnosis, every_name)) is not None]
     found += search.by_levels()
     every = [*_joined([*found, *search.located()]), *search.seen()]
     return sorted(
@@ -163,12 +165,13 @@ class _Search:
         self._looks, self._alone = MOST_LOOKED_AT, MOST_ALONE
         self._known: dict[tuple[CaseOutcome, tuple[str, ...]], Located | None] = {}
 
-    def named(self, diagnosis: Diagnosis) -> Cause | None:
+    def named(self, diagnosis: Diagnosis, every: Sequence[Diagnosis]) -> Cause | None:
         """Take the cases in which a mistake does what the answer did, and what is derived from them.
 
-        Mistakes that only together do what the answer did have these cases in common.
+        Mistakes that only together do what the answer did have these cases in common. ``every``: all that are told.
         """
         beside = diagnosis.beside
+        others = tuple(one.mistake for one in every if one is not diagnosis and one.together and diagnosis.together)
         its = [case for case in (self._failing if beside else self._left) if case.id in diagnosis.cases]
         if not its:
             return None
@@ -176,12 +179,21 @@ class _Search:
         own = [case for case in its if case.family == family] or its
         if beside and "NaN" in diagnosis.mistake.title["en"]:  # which the others do not show
             own = [case for case in its if case.failure is not None and "NaN" in case.failure.message] or own
-        place = self._look(own, beside) or self._look(its, beside)
+        place = self._as_named(own, diagnosis.mistake) if not (beside or others) else None
+        place = place or self._look(own, beside or others) or self._look(its, beside)
         place = place if place is not None and len(place.lines) <= MOST_LINES_OF_A_NAME else None
         evidence = _telling(own, place) if place is not None else own[0]
         streams = {case.case.stream for case in its}
         taken = self._take(case for case in self._left if case in its or case.case.stream in streams)
         return Cause(diagnosis.mistake.id, _ordered({*taken, *its}), evidence, diagnosis, place)
+
+    def _as_named(self, cases: list[CaseOutcome], mistake: Mistake) -> Located | None:
+        """Find out where a named mistake is made, by what the reference makes with it."""
+        case = chosen(cases)
+        if case is None:
+            return None
+        place = locate_named([case, *(one for one in cases if one is not case)], self._source, mistake)
+        return place if place is not None and len(place.lines) <= FEW else None
 
     def by_levels(self) -> list[Cause]:
         """Take the cases that fail on one way through them only: what the answer depends on."""

@@ -226,13 +226,13 @@ class _Search:
             hits = self._among(roots, [*hits, *self._hits(more)])
         pairs = list(islice(self._sharing(hits, roots), 2))
         if len(pairs) == 1:
-            return pairs[0]
+            return self._and_hidden(pairs[0], roots)
         explains = {
             m.id: {c.id for c in (*written, *derived) if reproduces(self._grading, run, c)} for m, _c, run in hits
         }
         hits.sort(key=lambda hit: (-len(hit[1]), -len(explains[hit[0].id])))
         if pairs:
-            return next(self._sharing(hits, roots))
+            return self._and_hidden(next(self._sharing(hits, roots)), roots)
         beyond = [case for case in roots if case.is_out_of_bounds]
         if beyond:  # that comes first, and says what to do, whatever else is wrong
             called = (
@@ -294,7 +294,22 @@ class _Search:
         written = [case for case in written if not asks_for_much(case)]
         if sum(case in left for case in written) > MOST_UNEXPLAINED * len(written):
             return []
-        return found if len(found) == 1 else [replace(one, together=True) for one in found]
+        several = [replace(one, together=True) for one in found] if len(found) > 1 else found
+        return self._and_hidden(several, [c for c in written if c not in left]) if len(found) > 1 else found
+
+    def _and_hidden(self, found: list[Diagnosis], cases: list[CaseOutcome]) -> list[Diagnosis]:
+        """Look for one more beside several that do these cases: none of its own cases may be without them."""
+        mistakes = tuple(one.mistake for one in found)
+        run = self._bank.together(*mistakes)
+        if run is None or not self._all(run, cases):
+            return found
+        if not self._does_it(run, cases):  # what passes shows that there is another one, too
+            every = [one for one, _run in self._singles if one not in mistakes] if len(mistakes) < MOST_TOGETHER else []
+            three = ((several, one) for one in every if (several := self._bank.together(*mistakes, one)) is not None)
+            both = next(((several, one) for several, one in three if self._does_it(several, cases)), None)
+            return self._and_others(both[0], (*mistakes, both[1])) if both is not None else found
+        more = self._and_others(run, mistakes)
+        return more if len(more) > len(found) else found
 
     def _nothing_against(self, run: MistakeRunner, cases: list[CaseOutcome]) -> bool:
         """Whether no passing case contradicts a mistake that may be one of several."""

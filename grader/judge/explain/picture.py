@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import torch
 
-from grader.judge.explain.locate.find import wrong_results
+from grader.judge.explain.locate.wrong import wrong_results
 from grader.judge.runs.outcome import CaseOutcome, failed_after
 
 MOST: Final = 8

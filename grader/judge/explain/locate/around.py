@@ -6,14 +6,18 @@ have been taken. Statements that the reference has word for word are not looked 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from grader.judge.explain.locate.flow import Flow, Statement, flow_of
+from grader.judge.explain.locate.slices import ENOUGH, bits_of
 from grader.judge.explain.locate.statements import Statements, statements_of
 from grader.judge.explain.locate.traces import Trace
 from grader.probes.lines import RESULT, UNKNOWN
 
+CHOOSES: Final = re.compile(r"\b(IfExp|Call|BoolOp)\(")
+"""What may choose among several tensors, in the text of a statement."""
 OF_WEIGHTS: Final = ("Linear", "Parameter", "Embedding")
 """Who makes what is loaded: its numbers are known."""
 
@@ -42,12 +46,14 @@ class Around:
         self._right = frozenset(right)
         self._trace, self._statements = answer, statements
         self._flow = flow_of(statements.source)
-        self._known = flow_of(model).texts()
-        self._acts = _acts(reference, flow_of(model)) if reference else []
+        self._model = flow_of(model)
+        self._acts = _acts(reference, self._model) if reference else []
         self._theirs = {
             (name, text) for one in (reference.passed if reference else ()) for name, text in one.made.items()
         }
+        self._numbers = {text for _name, text in self._theirs if bits_of(text) >= ENOUGH}
         self._defaults = {(name, value) for name, (_line, value) in statements_of(model).defaults().items()}
+        self._strangers = frozenset[int]()
         self._found: dict[int, None] = {}
         self._far: dict[int, int] = {}
         """How far from it those are that are not near: who called, then what hardly can be wrong."""
@@ -56,13 +62,13 @@ class Around:
     def lines(self, steps: Iterable[int], most: int | None = None) -> tuple[int, ...]:
         """Return the lines that may be to blame for what these steps do, other than their own.
 
-        ``most``: so many at most of those that are far from it, if it comes to that.
+        ``most``: so many at most, first those that are near; below 0 all that are near, and no others.
         """
-        left = [self._trace.steps[number].at for number in steps]
+        left = [self._trace.steps[number].at for number in sorted(steps)]
         ends = (n for n, one in enumerate(self._trace.passed) if one.caller < 0 and RESULT in one.made)
         left += list(ends)[-1:]  # what is handed back is a choice, too
         while left:
-            number = left.pop()
+            number = left.pop(0)
             if number < 0 or number >= len(self._trace.passed) or number in self._seen:
                 continue
             self._seen.add(number)
@@ -71,10 +77,15 @@ class Around:
         every = [line for line in self._found if line not in own]
         near = [line for line in every if line not in self._far]
         far = sorted((line for line in every if line in self._far), key=self._far.__getitem__)
-        return tuple(every if most is None else [*near, *far[: max(0, most - len(near))]])
+        if most is None:
+            return tuple(every)
+        choices = [line for line in near if "IfExp(" in self._flow.at(line).text]  # of which it may be the other one
+        near = [*choices, *(line for line in near if line not in choices)]
+        return tuple(near if most < 0 else [*near, *far][: max(most, len(choices))])
 
     def strangers(self, steps: frozenset[int], strangers: frozenset[int]) -> None:
         """Note who made right tensors that go into these steps where others should: as whoever uses them sees it."""
+        self._strangers = strangers
         passed = self._trace.passed
         for number in sorted(steps):
             step = self._trace.steps[number]
@@ -119,7 +130,7 @@ class Around:
                 if one.caller >= 0:
                     yield self._called(one.caller)
             elif self._is_choice(bound, name):
-                self._note([self._trace.passed[bound].line])
+                self._note([self._trace.passed[bound].line], far=self._is_known(bound, name))
                 self._heads(self._flow.at(self._trace.passed[bound].line))
                 yield from self._made_of(bound)
         self._heads(statement)
@@ -172,6 +183,14 @@ class Around:
             return False
         return (name, text) not in self._theirs
 
+    def _is_known(self, bound: int, name: str) -> bool:
+        """Whether a name stands for a right tensor that belongs there, or for a number that the reference has, too."""
+        text = self._trace.passed[bound].made[name]
+        if text.startswith("#"):
+            said = self._flow.at(self._trace.passed[bound].line).text
+            return not CHOOSES.search(said) and int(text[1:]) in self._right - self._strangers
+        return text in self._numbers
+
     def _is_bare(self, bound: int) -> bool:
         """Whether a statement made no tensor, nor called anybody who did."""
         calls = any(one.caller == bound for one in self._trace.passed[bound + 1 :])
@@ -206,14 +225,14 @@ class Around:
         """Note the conditions and loops that a statement stands in, and those that might have handed something back."""
         for line in (*statement.heads, *(at for at in statement.left if self._flow.at(at).returns)):
             head = self._flow.at(line)
-            if not head.asks_for_none and (not head.targets or head.targets & statement.reads):
+            if head.is_asked and not head.asks_for_none and (not head.targets or head.targets & statement.reads):
                 self._note([line])
 
     def _note(self, lines: Iterable[int], *, far: bool = False) -> None:
         for line in lines:
             statement = self._flow.at(line)
-            if statement.text not in self._known:
-                if statement.line not in self._found and (far or statement.is_plain):
+            if self._flow.is_own(line, self._model):
+                if statement.line not in self._found and (far or statement.is_plain or statement.targets):
                     self._far[statement.line] = 2 if statement.is_plain else 1
                 self._found.setdefault(statement.line)
 

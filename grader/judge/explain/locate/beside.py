@@ -11,7 +11,7 @@ from typing import Final
 
 from grader.judge.explain.locate.match import RELATIVE, Kind
 from grader.judge.explain.locate.traces import Trace
-from grader.judge.explain.locate.uses import EACH, NEGATES, kind_of, readers, users
+from grader.judge.explain.locate.uses import EACH, NEGATES, kind_of, kinds_of, readers, users
 
 ADDS_AXES: Final = frozenset(("slice", "unsqueeze", "view", "reshape", "_unsafe_view", "_reshape_alias", "as_strided"))
 """Operations that may put in axes of size 1."""
@@ -43,11 +43,14 @@ class Beside:
             kind, other = self._anchors[number]
             if not every[number].line or kind != "arranged" or not every[number].dtype.startswith(("f", "b")):
                 continue
-            mine = {kind_of(every[user].operation) for user in self._next(number, mine_read) if user in steps}
+            mine = {
+                k for user in self._next(number, mine_read) if user in steps for k in kinds_of(every[user].operation)
+            }
             theirs = {
-                kind_of(self._reference.steps[user].operation)
+                kind
                 for one in self._all_alike({other})
                 for user in users(self._reference, theirs_read, one)
+                for kind in kinds_of(self._reference.steps[user].operation)
             }
             if theirs and mine and not mine & theirs:
                 found.append(number)
@@ -99,6 +102,7 @@ class Beside:
         wanted = [self._reference.behind(end, self._reached)[1] for end in ends]
         known = self._all_alike(set().union(*wanted))
         every, found = self._answer.steps, set[int]()
+        known |= {number for number, step in enumerate(self._reference.steps) if step.is_within} if known else set()
         left = [number for number in met if self._anchors[number][1] not in known] if known else []
         left += [number for step in steps for number in self._twice(step)]
         while left:

@@ -10,12 +10,11 @@ import torch
 
 from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.cases.check import Check
-from grader.judge.exchange.compare import agree
 from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate import costs, guards, kinds, meeting
 from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.flow import flow_of
-from grader.judge.explain.locate.match import RELATIVE, near, plain
+from grader.judge.explain.locate.match import RELATIVE
 from grader.judge.explain.locate.partners import first_wrong, partners
 from grader.judge.explain.locate.region import Alignment, Region, smallest
 from grader.judge.explain.locate.slices import Place, Slices, Told, alike_places, bits_of
@@ -23,9 +22,9 @@ from grader.judge.explain.locate.statements import Statements, statements_of
 from grader.judge.explain.locate.traces import Trace, calls_before, of_answer, of_reference
 from grader.judge.explain.locate.uses import NEGATES, does_nothing
 from grader.judge.explain.locate.words import FEW, Located, told
+from grader.judge.explain.locate.wrong import EXACT, WrongResult, errors, slack_beside, wrong_results
 from grader.judge.explain.reproduce import is_long
 from grader.judge.runs.outcome import CaseOutcome, failed_after
-from grader.judge.tolerance import Moved, exceeds, part
 from grader.transport.wire import Tree, dtype_name, tensors_in
 
 LARGEST_CALL: Final = 1500
@@ -38,17 +37,15 @@ OF_MODULES: Final = ("parameters", "no-error")
 """Kinds for which no call has to be made once more."""
 MOST_CALLS: Final = 4
 """So many calls of a case are looked at in which something else may be wrong than its numbers."""
+MOST_RESULTS: Final = 4
+"""So many wrong results of a call are looked at: later ones may go wrong for the first."""
 DIGITS: Final = {torch.float64: 9, torch.float32: 5}
 FEW_DIGITS: Final = 2
 MOST_PASSING: Final = 60
 LONGEST_TOLD: Final = 120
 """So many passing cases are looked through for one that tells much, in so many characters at most."""
 FAINT: Final = 1e-5
-EXACT: Final = 64
-"""So many units in the last place are numbers apart that are said to be equal in every digit."""
 
-WrongResult = tuple[torch.Tensor | None, torch.Tensor, str]
-"""A result that is not as expected: what came (None for nothing), what was expected, its name."""
 Traces = tuple[Alignment, Trace, Trace]
 """How the steps of a call correspond, the reference's, the answer's."""
 
@@ -113,7 +110,7 @@ def _by_numbers(
     if reference is None or answer is None or answer.raised != failed:
         return None
     wrong = wrong_results(exchange.value, reference.result if before else exchange.want, exchange)
-    slack = _slack(wrong, check.variant.dtype)
+    slack = slack_beside(wrong, check.variant.dtype)
     alignment = Alignment(reference, answer, slack)
     traces = alignment, reference, answer
     if not answer.raised and (region := _of_results(alignment, wrong)) is not None:
@@ -121,14 +118,14 @@ def _by_numbers(
             known = partners(passing, exchange)
             alignment.should_be = lambda steps: first_wrong(known, answer, reference, steps, slack)
             region = _of_results(alignment, wrong) or region
-        return _with_around(case, traces, region, statements)
+        return with_around(case, traces, region, statements)
     if not failed and not any(step.line for step in answer.steps):
         earlier = _of_calls_before(case, exchange, wrong, statements)
         if earlier is not None:
             return earlier
     by_names = _of_statements(check, exchange, traces, statements, passing)
     if by_names is None and answer.raised and (region := alignment.raised(case.failure.line)) is not None:
-        return _with_around(case, traces, region, statements)
+        return with_around(case, traces, region, statements)
     if by_names is not None and answer.raised and len(by_names.lines) > FEW and (line := case.failure.line):
         by_names = replace(by_names, lines=(line, *(other for other in by_names.lines if other != line)))
     found = told(case, by_names, statements)
@@ -136,8 +133,8 @@ def _by_numbers(
 
 
 def _of_results(alignment: Alignment, wrong: Sequence[WrongResult]) -> Region | None:
-    """Return the smallest place where one of the wrong results goes wrong, by the numbers of the steps."""
-    regions = [alignment.region(*leaf) for leaf in wrong]
+    """Return the smallest place where one of the first wrong results goes wrong, by the numbers of the steps."""
+    regions = [alignment.region(*leaf) for leaf in wrong[:MOST_RESULTS]]
     return smallest([region for region in regions if region is not None and region.lines])
 
 
@@ -151,14 +148,14 @@ def _of_calls_before(
         reference, answer = of_reference(check, call), of_answer(check, call)
         if reference is None or answer is None or answer.raised:
             continue
-        alignment = Alignment(reference, answer, _slack(wrong, check.variant.dtype))
+        alignment = Alignment(reference, answer, slack_beside(wrong, check.variant.dtype))
         region = _of_results(alignment, wrong)
         if region is not None:
-            return _with_around(case, (alignment, reference, answer), region, statements)
+            return with_around(case, (alignment, reference, answer), region, statements)
     return None
 
 
-def _with_around(case: CaseOutcome, traces: Traces, region: Region, statements: Statements) -> Located | None:
+def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: Statements) -> Located | None:
     """Say what a region tells, with what else may be to blame around it."""
     assert case.check is not None
     alignment, reference, answer = traces
@@ -185,10 +182,10 @@ def _with_around(case: CaseOutcome, traces: Traces, region: Region, statements: 
 
 def _without_idle(region: Region, answer: Trace, statements: Statements, model: str) -> Region:
     """Leave out what the reference has word for word, and what did nothing here, unless that is all."""
-    flow, known = flow_of(statements.source), flow_of(model).texts()
+    flow, theirs = flow_of(statements.source), flow_of(model)
     made = (n for n in region.steps if not answer.steps[n].moves and answer.steps[n].operation not in NEGATES)
     busy = {answer.steps[n].line for n in made if not does_nothing(answer, n)}
-    idle = [line for line in region.lines if line not in busy and flow.at(line).text in known]
+    idle = [line for line in region.lines if line not in busy and not flow.is_own(line, theirs)]
     left = tuple(line for line in region.lines if line not in idle)
     return replace(region, lines=left) if left else region
 
@@ -205,31 +202,11 @@ def _before(check: Check, exchange: Exchange) -> tuple[Exchange, Trace] | None:
     return None
 
 
-def _slack(wrong: list[WrongResult], dtype: torch.dtype) -> float:
-    """Return how far steps may be apart that are right: less than a result that is wrong by a little."""
-    usual = RELATIVE.get(dtype_name(dtype), 0.0)
-    least = min((error for error in _errors(wrong) if error), default=usual)
-    return min(usual, max(least / 4, EXACT * torch.finfo(dtype).eps)) if least < usual else usual
-
-
-def _errors(wrong: Sequence[WrongResult]) -> list[float]:
-    """Return how far those of the wrong results are off that have the right shape."""
-    return [_error(mine, theirs) for mine, theirs, _name in wrong if mine is not None and mine.shape == theirs.shape]
-
-
-def _error(mine: torch.Tensor, theirs: torch.Tensor) -> float:
-    """Return how far apart two results are, beside the largest number of the right one."""
-    if not theirs.is_floating_point() or not theirs.numel() or not bool(mine.isfinite().all()):
-        return 0.0
-    largest = float(theirs.double().nan_to_num(posinf=0.0, neginf=0.0).abs().max())
-    return float((mine.double() - theirs.double()).abs().nan_to_num().max()) / max(largest, 1e-30)
-
-
 def _is_faint(case: CaseOutcome, exchange: Exchange) -> bool:
     """Whether numbers of float64 are wrong by so little that a shorter dtype has been in between."""
     if case.variant.dtype != torch.float64 or exchange.want is None:
         return False
-    return 0.0 < max(_errors(wrong_results(exchange.value, exchange.want, exchange)), default=0.0) < FAINT
+    return 0.0 < max(errors(wrong_results(exchange.value, exchange.want, exchange)), default=0.0) < FAINT
 
 
 def _by_fact(
@@ -251,7 +228,7 @@ def _by_fact(
         traces = Alignment(reference, answer, exact), reference, answer
         region = _of_results(traces[0], wrong)
         if region is not None:
-            return _with_around(case, traces, region, statements)
+            return with_around(case, traces, region, statements)
         found = _of_statements(check, call, traces, statements, passing)
         if found is not None:
             return told(case, found, statements)
@@ -360,39 +337,3 @@ def wrong_call(case: CaseOutcome) -> Exchange | None:
 def _is_too_large(call: Exchange) -> bool:
     """Whether a call is not made once more to be looked at."""
     return is_long(call) or sum(leaf.numel() for leaf in tensors_in(call.want)) > LARGEST_RESULT
-
-
-def wrong_results(value: Tree, expected: Tree, exchange: Exchange, slack: float | None = None) -> list[WrongResult]:
-    """Return the results of a call that are not as expected: what came, what was expected, the name.
-
-    ``slack``: how far they may be apart, beside the largest of them; None for what the verdict allows.
-    """
-    moved = _flat(expected, exchange.moves.results if exchange.moves is not None else None)
-    got, want = list(tensors_in(value)), list(tensors_in(expected))
-    names = exchange.names if len(exchange.names) == len(want) else ("",) * len(want)
-    found: list[WrongResult] = []
-    for index, (theirs, name) in enumerate(zip(want, names, strict=True)):
-        mine = got[index] if index < len(got) else None
-        if mine is None or mine.shape != theirs.shape or not _same(mine, theirs, slack, moved[index]):
-            found.append((mine, theirs, name))
-    return found
-
-
-def _same(mine: torch.Tensor, theirs: torch.Tensor, slack: float | None, moved: float | None) -> bool:
-    if slack is not None and theirs.is_floating_point():
-        return near(plain(mine), plain(theirs), slack)
-    if not agree(mine, theirs.to(mine.dtype)) or not theirs.is_floating_point() or not theirs.numel():
-        return agree(mine, theirs.to(mine.dtype))
-    apart = (mine.double() - theirs.double()).abs().nan_to_num()
-    return exceeds(float(apart.max()), mine.dtype, float(theirs.abs().nan_to_num().max()), moved) is None
-
-
-def _flat(tree: Tree, moved: Moved) -> list[float | None]:
-    """Return how far each tensor of a result moves by rounding, in their order."""
-    if isinstance(tree, torch.Tensor):
-        return [moved]
-    if isinstance(tree, (tuple, list)):
-        return [one for index, item in enumerate(tree) for one in _flat(item, part(moved, index))]
-    if isinstance(tree, dict):
-        return [one for key, item in tree.items() for one in _flat(item, part(moved, key))]
-    return []

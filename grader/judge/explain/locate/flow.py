@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Final
 
 JUMPS: Final = (ast.Break, ast.Continue, ast.Return, ast.Raise)
@@ -33,6 +33,8 @@ class Statement:
     """The lines of those before it that may have left the function or the loop."""
     stores: frozenset[str] = frozenset()
     is_head: bool = False
+    is_asked: bool = False
+    """Whether it is a head that asks for something, or goes through something: no `with`."""
     jumps: bool = False
     is_bare: bool = False
     """Whether it only hands back what has names already."""
@@ -77,8 +79,13 @@ class Flow:
         """Return the statements in their order."""
         return [statement for line, statement in sorted(self._at.items()) if line == statement.line]
 
+    def is_own(self, line: int, model: Flow) -> bool:
+        """Whether another file does not have the statement of a line word for word."""
+        return self.at(line).text not in model.texts
+
+    @cached_property
     def texts(self) -> frozenset[str]:
-        """Return what the statements say."""
+        """What the statements say."""
         return frozenset(statement.text for statement in self._at.values() if statement.text)
 
     def _look(
@@ -136,6 +143,7 @@ def _statement(
         left,
         frozenset(inner.id for inner in every if isinstance(inner, ast.Name) and not isinstance(inner.ctx, ast.Load)),
         is_head=isinstance(node, COMPOUND),
+        is_asked=isinstance(node, (ast.If, ast.Match, *LOOPS)),
         jumps=isinstance(node, JUMPS),
         is_bare=isinstance(node, ast.Return) and _is_bare(node.value),
         is_guard=isinstance(node, ast.If) and not in_loop and _heads_that_leave(node) != (),

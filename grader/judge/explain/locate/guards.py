@@ -19,10 +19,8 @@ def unchecked(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
     """Find what asks whether the arguments are right, and lets them pass; or the function that should have raised."""
     assert case.check is not None
     lines, sentence, name, uses = _guards(case, exchange, statements)
-    model, mine = flow_of(case.check.grading.reference_text).texts(), flow_of(statements.source)
-    ends = [
-        at for at in _ends(case.check, exchange, statements) if _is_way_out(mine, at) or mine.at(at).text not in model
-    ]
+    model, mine = flow_of(case.check.grading.reference_text), flow_of(statements.source)
+    ends = [at for at in _ends(case.check, exchange, statements) if _is_way_out(mine, at) or mine.is_own(at, model)]
     lines = tuple(dict.fromkeys((*lines, *ends, *uses)))[: max(FEW, len(lines))]
     return located(case, lines, sentence, title=_("what should be refused is accepted"), name=name)
 
@@ -95,7 +93,7 @@ def _changed_before(guards: list[int], begin: int, mine: Flow, theirs: Flow) -> 
     found: list[int] = []
     for at in range(max(guards, default=0) - 1, begin, -1):
         statement = mine.at(at)
-        if statement.line == at and not asked.isdisjoint(statement.stores) and statement.text not in theirs.texts():
+        if statement.line == at and not asked.isdisjoint(statement.stores) and mine.is_own(at, theirs):
             found.insert(0, at)
             asked |= statement.reads
     return sorted(found, key=lambda at: mine.at(at).stores.isdisjoint(mine.at(at).reads))

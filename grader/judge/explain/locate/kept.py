@@ -13,12 +13,12 @@ from typing import Final
 
 from grader.judge.cases.check import Check
 from grader.judge.exchange.results import Exchange
-from grader.judge.explain.locate.find import wrong_results
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.places import located
 from grader.judge.explain.locate.statements import FILLS, Statements
 from grader.judge.explain.locate.traces import of_answer
 from grader.judge.explain.locate.words import FEW, Located
+from grader.judge.explain.locate.wrong import wrong_results
 from grader.judge.failure import Failure
 from grader.judge.runs.outcome import CaseOutcome, failed_after
 from grader.judge.verdict.expected import MALFORMED

@@ -41,11 +41,11 @@ def gradient(case: CaseOutcome, exchange: Exchange, statements: Statements) -> L
     numbers = _behind_results(trace, exchange)
     lines = lines_of((trace.steps[number] for number in numbers if trace.steps[number].cuts), statements)
     if case.failure is not None and case.failure.kind != "no-gradient":  # what the reference says as well is none
-        model, mine = flow_of(case.check.grading.reference_text).texts(), flow_of(statements.source)
-        lines = tuple(line for line in lines if mine.at(line).text not in model)
+        model, mine = flow_of(case.check.grading.reference_text), flow_of(statements.source)
+        lines = tuple(line for line in lines if mine.is_own(line, model))
         is_nan = any(bool(grad.isnan().any()) for grad in tensors_in(list(exchange.grads.values())))
         hidden = _hidden_nan(trace, numbers) if is_nan and not lines else []
-        others = tuple(line for line in lines_of(hidden, statements) if mine.at(line).text not in model)
+        others = tuple(line for line in lines_of(hidden, statements) if mine.is_own(line, model))
         if others:
             sentence = _("NaN comes up on the way and is taken out again; its gradient stays NaN: {where}.")
             return located(case, others, sentence, title=_("NaN is taken out of the result, not out of its gradient"))
@@ -56,9 +56,9 @@ def gradient(case: CaseOutcome, exchange: Exchange, statements: Statements) -> L
 
 def _beneath(lines: tuple[int, ...], check: Check, statements: Statements) -> tuple[int, ...]:
     """Return the blocks without gradients that lines stand in, and which of them do; all lines where none does."""
-    flow, model = flow_of(statements.source), flow_of(check.grading.reference_text).texts()
+    flow, model = flow_of(statements.source), flow_of(check.grading.reference_text)
     heads = {line: [at for at in flow.at(line).heads if WITHOUT_GRADIENTS.search(flow.at(at).text)] for line in lines}
-    own = {line: [at for at in found if flow.at(at).text not in model] for line, found in heads.items()}
+    own = {line: [at for at in found if flow.is_own(at, model)] for line, found in heads.items()}
     blocks = tuple(dict.fromkeys(at for found in own.values() for at in found))
     inside = tuple(line for line in lines if own[line])
     return (*blocks, *inside) if blocks else lines
@@ -115,9 +115,9 @@ def dtype(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loca
 
 def _with_the_end(lines: tuple[int, ...], trace: Trace, check: Check, statements: Statements) -> tuple[int, ...]:
     """Add where a result is handed back that might have been brought back to its dtype there."""
-    flow, model = flow_of(statements.source), flow_of(check.grading.reference_text).texts()
+    flow, model = flow_of(statements.source), flow_of(check.grading.reference_text)
     ends = [*handed_back(trace, statements), statements.of(trace.returned)]
-    ends = [end for end in dict.fromkeys(ends) if end and end not in lines and flow.at(end).text not in model]
+    ends = [end for end in dict.fromkeys(ends) if end and end not in lines and flow.is_own(end, model)]
     return (*lines, *ends)[: max(FEW, len(lines)) + (len(lines) == FEW)]
 
 
@@ -169,7 +169,7 @@ def _choices(trace: Trace, entries: Iterable[Step], check: Check, statements: St
 
     So it may be in a function that they call.
     """
-    flow, model = flow_of(statements.source), flow_of(check.grading.reference_text).texts()
+    flow, model = flow_of(statements.source), flow_of(check.grading.reference_text)
     passed, found = trace.passed, list[int]()
     for step in entries:
         if not 0 <= step.at < len(passed):
@@ -182,14 +182,15 @@ def _choices(trace: Trace, entries: Iterable[Step], check: Check, statements: St
             if number == step.at or flow.at(other.line).begins or not (here or other.caller == step.at):
                 continue
             text = flow.at(other.line).text
-            if A_DTYPE.search(text) and text not in model and not any(s.at == number for s in trace.steps):
+            is_choice = A_DTYPE.search(text) and flow.is_own(other.line, model)
+            if is_choice and not any(s.at == number for s in trace.steps):
                 found.append(flow.at(other.line).line)
         inner = (n for n in range(step.at + 1, len(passed)) if passed[n].caller == step.at)
         texts = ((flow.at(passed[n].line), passed[n]) for n in inner)
         found += [
             at.line
             for at, ran in texts
-            if A_DTYPE.search(at.text) and at.text not in model and RESULT in ran.made and not at.begins
+            if A_DTYPE.search(at.text) and flow.is_own(at.line, model) and RESULT in ran.made and not at.begins
         ]
     return list(dict.fromkeys(found))
 
@@ -213,8 +214,8 @@ def structure(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
     trace = of_answer(case.check, exchange)
     if trace is None or not trace.returned:
         return None
-    model, mine = flow_of(case.check.grading.reference_text).texts(), flow_of(statements.source)
-    ends = [at for at in handed_back(trace, statements) if mine.at(at).text not in model]
+    model, mine = flow_of(case.check.grading.reference_text), flow_of(statements.source)
+    ends = [at for at in handed_back(trace, statements) if mine.is_own(at, model)]
     lines = tuple(dict.fromkeys((*ends[: FEW - 1], statements.of(trace.returned))))
     return located(
         case, lines, _("It is what {where} returns."), title=_("the result has another form than in the task")
@@ -326,15 +327,13 @@ def attribute(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
     asked = [name, *(str(arg) for arg in exchange.trees["args"] if type(arg) is str)]  # get_buffer("scale")
     name, line = next(((one, line) for one in asked if (line := statements.attribute(owner, one))), ("", 0))
     assert case.check is not None
-    theirs, mine = flow_of(case.check.grading.reference_text).texts(), flow_of(statements.source)
+    theirs, mine = flow_of(case.check.grading.reference_text), flow_of(statements.source)
     raised = case.failure is not None and case.failure.group == "error"  # which is the title then
     title = "" if raised else _("an attribute is not as in the task")
     if not line and (begin := statements.function(owner, asked[0].partition(".")[0])) and _is_of_another_kind(exchange):
-        lines = tuple(
-            dict.fromkeys((begin, *(at for at in statements.returns(begin) if mine.at(at).text not in theirs)))
-        )
+        lines = tuple(dict.fromkeys((begin, *(at for at in statements.returns(begin) if mine.is_own(at, theirs)))))
         return located(case, lines, _("It is made in {where}."), title=title)
-    others = [at for at, _text in statements.given(name, line) if mine.at(at).text not in theirs] if line else []
+    others = [at for at, _text in statements.given(name, line) if mine.is_own(at, theirs)] if line else []
     lines = tuple(others) if 0 < len(others) <= FEW else (line,) if line else ()
     return located(case, lines, _("It is made in {where}."), title=title)
 

@@ -35,9 +35,8 @@ class Matcher:
     def __init__(self, reference: Trace, slack: float) -> None:
         """``slack``: how far numbers may be apart, beside the largest of them."""
         self._slack = slack
-        self._steps = [
-            (number, plain(step.value)) for number, step in enumerate(reference.steps) if step.value is not None
-        ]
+        every = sorted(enumerate(reference.steps), key=lambda one: not one[1].is_within)  # a step itself is found first
+        self._steps = [(number, plain(step.value)) for number, step in every if step.value is not None]
         self._given = {number for number, step in enumerate(reference.steps) if not step.line}
         self._operations = [step.operation for step in reference.steps]
         self._floats = [(n, v) for n, v in self._steps if v.dtype == NUMBERS and many(v)]

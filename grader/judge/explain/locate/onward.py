@@ -14,7 +14,10 @@ import torch
 
 from grader.judge.explain.locate.match import many, merges, near, plain
 from grader.judge.explain.locate.traces import NUMBERS, Step, Trace
+from grader.transport.wire import dtype_name
 
+NUMBERS_NAME: Final = dtype_name(NUMBERS)
+BOOL: Final = "bool"
 MOST_TOGETHER: Final = 64
 """So many steps of one statement are taken together."""
 MOST_TRIES: Final = 40
@@ -56,17 +59,50 @@ class Onward:
             if not sure and not self._are_named_alike(mine, theirs):  # from few numbers much leads to the same
                 continue
             for placed in self._placed(theirs, known):
-                came = playback.again(goal, placed, in_place=True)
-                if came is not None and came.shape == result.shape and near(plain(result), plain(came), self._slack):
+                if self._leads_to(result, goal, placed):
                     return theirs
+        for placed in self._joined(known, goal, wanted) if sure and len(mine) > 1 else ():
+            if self._leads_to(result, goal, placed):
+                return tuple(placed)
         return ()
+
+    def _leads_to(self, result: torch.Tensor, goal: int, placed: dict[int, torch.Tensor]) -> bool:
+        """Whether the reference comes to the result of the answer with these numbers in it."""
+        came = self._reference.playback.again(goal, placed, in_place=True) if self._reference.playback else None
+        return came is not None and came.shape == result.shape and near(plain(result), plain(came), self._slack)
+
+    def _joined(self, values: list[torch.Tensor], goal: int, wanted: set[int]) -> Iterator[dict[int, torch.Tensor]]:
+        """Yield what one statement made time after time as one tensor, and steps of the reference it may stand for.
+
+        A head, a row or a token at a time: side by side along one axis they are what the reference makes at once.
+        """
+        first, tried = values[0], 0
+        if any(value.shape != first.shape or value.dtype != first.dtype for value in values):
+            return
+        size, dtype = len(values) * first.numel(), BOOL if first.dtype == torch.bool else NUMBERS_NAME
+        for number in sorted(wanted):
+            theirs = self._reference.steps[number]
+            if number >= goal or theirs.dtype != dtype or math.prod(theirs.shape) != size:
+                continue
+            for axis in range(first.dim() + 1):
+                whole = torch.stack(values, axis)
+                if _merged(whole.shape, theirs.shape) and tried < MOST_TRIES:
+                    tried += 1
+                    yield from self._placed((number,), [whole])
 
     def _placed(self, theirs: Series, values: list[torch.Tensor]) -> Iterator[dict[int, torch.Tensor]]:
         """Yield the numbers of steps in the place of the reference's; masks also the other way round."""
-        pairs = list(zip(theirs, values, strict=True))
+        pairs = [(n, value) for one, value in zip(theirs, values, strict=True) for n in self._twins(one)]
         yield {number: _laid(value, self._reference.steps[number]) for number, value in pairs}
         if all(value.dtype == torch.bool for value in values):
             yield {number: _laid(~value, self._reference.steps[number]) for number, value in pairs}
+
+    def _twins(self, number: int) -> list[int]:
+        """Return the steps of the reference that make the same mask of the same; others stand for themselves."""
+        every, step = self._reference.steps, self._reference.steps[number]
+        if step.dtype != BOOL or not step.reads:
+            return [number]
+        return [n for n, one in enumerate(every) if (one.operation, one.reads) == (step.operation, step.reads)]
 
     def _are_named_alike(self, mine: Series, theirs: Series) -> bool:
         """Whether steps of both are called the same, or made by the same operation."""
@@ -106,11 +142,9 @@ def _series(trace: Trace) -> list[Series]:
 
 def _can_stand_for(mine: Step, theirs: Step) -> bool:
     """Whether a step can be put in the place of one of the reference: neighbouring axes may be merged."""
-    if theirs.value is None or mine.value is None:
+    if mine.value is None or theirs.dtype not in (NUMBERS_NAME, BOOL):
         return False
-    if (theirs.value.dtype == torch.bool) != (mine.value.dtype == torch.bool):
-        return False
-    if theirs.value.dtype not in (NUMBERS, torch.bool):
+    if (theirs.dtype == BOOL) != (mine.value.dtype == torch.bool):
         return False
     same = mine.shape == theirs.shape
     return same or (math.prod(mine.shape) == math.prod(theirs.shape) and _merged(mine.shape, theirs.shape))

@@ -38,10 +38,10 @@ def asked_for(case: CaseOutcome, exchange: Exchange) -> tuple[str, str]:
 
 def makers(readers: Iterable[int], statements: Statements, model: str) -> tuple[int, ...]:
     """Return the lines at which attributes that some lines read are made, other than those of the reference."""
-    flow, known = flow_of(statements.source), flow_of(model).texts()
+    flow, theirs = flow_of(statements.source), flow_of(model)
     names = {(name, line) for line in readers for name in flow.at(line).attributes}
     made = [at for name, line in sorted(names) for at, _text in statements.given(name, line)]
-    return tuple(dict.fromkeys(at for at in made if flow.at(at).text not in known))
+    return tuple(dict.fromkeys(at for at in made if flow.is_own(at, theirs)))
 
 
 def handed_back(trace: Trace, statements: Statements) -> list[int]:
@@ -62,7 +62,7 @@ def handed_back(trace: Trace, statements: Statements) -> list[int]:
 
 def sizes_of(line: int, statements: Statements, model: str) -> list[int]:
     """Return the statements of its function that gave what a line reads another value, other than the reference's."""
-    flow, known = flow_of(statements.source), flow_of(model).texts()
+    flow, theirs = flow_of(statements.source), flow_of(model)
     asked, found = set(flow.at(line).reads), list[int]()
     for at in range(line - 1, 0, -1):
         statement = flow.at(at)
@@ -70,5 +70,5 @@ def sizes_of(line: int, statements: Statements, model: str) -> list[int]:
             break
         if statement.line == at and statement.stores & asked:
             asked |= statement.reads
-            found += [at] if statement.text not in known else []
+            found += [at] if flow.is_own(at, theirs) else []
     return found

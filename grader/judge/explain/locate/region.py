@@ -121,6 +121,12 @@ class Alignment:
         every = tuple(dict.fromkeys(line for line in (step.line, *lines, self._answer.returned) if line))
         return Region(every, right, missing, returned=name or "?", steps=frozenset(steps))
 
+    def region_of(self, numbers: Sequence[int], name: str) -> Region | None:
+        """Return where steps go wrong that are known to, the first of which is called ``name`` by the reference."""
+        parts = [self._answer.behind(number, self.anchors) for number in numbers]
+        steps, met = set().union(*(part[0] for part in parts)), set().union(*(part[1] for part in parts))
+        return self._with_short(steps, met, name, None)
+
     def raised(self, line: int) -> Region | None:
         """Return where an answer goes wrong that raises at a line."""
         if not line:
@@ -160,6 +166,8 @@ class Alignment:
             return whole
         wanted = set().union(*self._reference.behind(goal, self._reached)) - {goal}
         for number in sorted(steps - {end}):
+            if does_nothing(self._answer, number):  # what should have been done behind it may not have been
+                continue
             if theirs := self._onward.right_from((number,), end, goal, wanted):
                 steps, met = self._answer.behind(number, self.anchors)
                 near = self._nearly(self._answer.steps[number], goal)
@@ -291,7 +299,10 @@ class Alignment:
             found = [
                 number
                 for number, step in enumerate(trace.steps)
-                if step.value is not None and step.value.shape == value.shape and same(step.value, value)
+                if step.value is not None
+                and step.value.shape == value.shape
+                and same(step.value, value)
+                and not step.is_within
             ]
             if found:
                 computed = [number for number in found if not trace.steps[number].moves and trace.steps[number].line]

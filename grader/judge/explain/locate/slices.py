@@ -32,6 +32,9 @@ _TOKEN: Final = re.compile(r"#\w+|'[^']*'|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 Names = Callable[[int], str]
 """Returns what stands for the tensor that a step made: equal for equal ones."""
+A_FEW: Final = 4.0
+Written = tuple[str, ...]
+"""What was made in a place, time after time."""
 Place = tuple[int, str]
 """The line of a statement, and a name."""
 Value = tuple[int, str]
@@ -171,6 +174,27 @@ class Slices:
         last = max((value for value in known if not self._statement(value[0]).begins), default=None)
         told = Right(self._statement(last[0]).line, self._name(last)) if last is not None else None
         return Region(lines, told, steps=frozenset(numbers)) if lines else None
+
+    def region_of(self, value: Value, known: set[Written], new: set[Written]) -> Region | None:
+        """Return where a value goes wrong that is known to.
+
+        ``known``: what the reference made in some place of its own, time after time; ``new``: what it makes with the
+        mistake alone. Before the value these may be of few numbers.
+        """
+        places = {place: self._mine.written(place) for place in self._mine.series}
+        told = {place for place, written in places.items() if sum(map(bits_of, set(written))) >= A_FEW}
+        for place in told:
+            self._together.update(self._mine.series[place] if places[place] in known else ())
+        self._together.difference_update([value])
+        self._returned = self._mine.texts[value]
+        before, _right = self._behind(value[0], left=False)
+        wrong = [one for one in before if places.get((self._statement(one[0]).line, one[1])) in new]
+        if wrong:
+            before, _right = self._behind(min(wrong)[0], left=False)
+            before.add(min(wrong))
+        numbers = {number for number, _name in before} | {value[0]}
+        lines = self._lines(numbers)
+        return Region(lines, steps=frozenset(numbers)) if lines else None
 
     def _lines(self, numbers: set[int]) -> tuple[int, ...]:
         """Return the lines of statements, the last one first; not where a function begins or hands back by name.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -36,6 +36,10 @@ MOVES: Final = VIEWS | {"clone", "contiguous", "_to_copy", "lift_fresh"}
 """Operations after which the same numbers lie somewhere else."""
 NUMBERS: Final = torch.float64
 Counted = Counter[Place]
+BY_HAND: Final = ("_softmax", "_log_softmax")
+"""Operations that many do by hand, in several."""
+WITHIN: Final = "within"
+"""In the place of an operation: what one of these comes to on its way."""
 MOST_BEFORE: Final = 4
 """So many calls are looked through for who made what a later one reads."""
 MOST_PLAYED: Final = 4000
@@ -64,6 +68,11 @@ class Step:
     def is_source(self) -> bool:
         """Whether it was there before the call."""
         return self.operation == SOURCE
+
+    @property
+    def is_within(self) -> bool:
+        """Whether it is no step of its own, but what one comes to on its way."""
+        return self.operation == WITHIN
 
     @property
     def is_view(self) -> bool:
@@ -264,7 +273,22 @@ def of_reference(check: Check, exchange: Exchange) -> Trace | None:
         )
         for n, s in enumerate(recorder.steps)
     )
-    return Trace(tuple(steps), playback=Playback(recorder), passed=tuple(recorder.lines.passed), result=asked[0])
+    every = (*steps, *(one for number in recorder.calls or () for one in _within(recorder, number)))
+    return Trace(every, playback=Playback(recorder), passed=tuple(recorder.lines.passed), result=asked[0])
+
+
+def _within(recorder: Recorder, number: int) -> Iterator[Step]:
+    """Yield what an operation of the reference comes to on its way, as whoever does it by hand has it: no steps."""
+    step = recorder.steps[number]
+    if step.operation not in BY_HAND or recorder.calls is None or len(step.reads) != 1:
+        return
+    value, args = recorder.steps[step.reads[0]].value, recorder.calls[number].args
+    if value is None or not value.dim() or value.dtype != NUMBERS or type(args[1]) is not int:
+        return
+    moved = value - value.amax(args[1], keepdim=True)
+    for one in (moved, moved.exp(), moved.exp().sum(args[1], keepdim=True), value.exp(), value.logsumexp(args[1])):
+        if bool(one.isfinite().any()):
+            yield Step(0, WITHIN, (step.reads[0],), step.dtype, tuple(one.shape), "", cuts=False, writes=-1, value=one)
 
 
 def _asked_again(check: Check, exchange: Exchange, looks_on: AbstractContextManager[Any]) -> tuple[Any, Any] | None:

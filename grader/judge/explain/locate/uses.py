@@ -14,6 +14,11 @@ KINDS: Final = {
     "add": ("add", "sub", "rsub"),
     "sum": ("sum", "mean", "cumsum"),
 }
+FUSED: Final = {
+    **dict.fromkeys(("addcdiv", "addcmul", "lerp"), frozenset(("mul", "add"))),
+    **dict.fromkeys(("addmm", "baddbmm", "addmv"), frozenset(("mm", "add"))),
+}
+"""Operations that do several things at once, and which."""
 EACH: Final = frozenset(("mul", "add", "neg", "masked_fill", "where", "pow", "exp"))
 """Operations that do something to each number by itself."""
 SELECTS: Final = frozenset(
@@ -61,13 +66,20 @@ def kind_of(operation: str) -> str:
     return next((kind for kind, names in KINDS.items() if operation.rstrip("_") in names), operation.rstrip("_"))
 
 
+def kinds_of(operation: str) -> frozenset[str]:
+    """Return the kinds of all that an operation does at once."""
+    return FUSED.get(operation.rstrip("_"), frozenset((kind_of(operation),)))
+
+
 def used(trace: Trace) -> set[int]:
     """Return the steps with whose numbers something is computed, whole and not in part."""
     found: set[int] = set()
     read = readers(trace)
     for number in range(len(trace.steps) - 1, -1, -1):
         step = trace.steps[number]
-        if not step.moves or (number in found and step.operation not in SELECTS):
+        if step.is_within:
+            found.add(number)
+        elif not step.moves or (number in found and step.operation not in SELECTS):
             found.update(step.reads)
         elif number not in read:
             found.update((number, *step.reads))  # it is handed back

@@ -100,12 +100,12 @@ class Ways:
         return self._told(only - right, right, model) or self._told(only & once, right - once, model)
 
     def _told(self, only: frozenset[Step], right: frozenset[Step], model: str) -> tuple[int, ...]:
-        known = flow_of(model).texts()
+        theirs = flow_of(model)
         ran = {line for step in right for line in step}
         heads = [first for first, _then in only if first and self._flow.at(first).is_head]
         new = [line for step in only for line in step if line and line not in ran]
         every = [self._flow.at(line) for line in sorted({*heads, *new})]
-        own = {one.line for one in every if one.text not in known}
+        own = {one.line for one in every if self._flow.is_own(one.line, theirs)}
         beneath = {one.line for one in every if one.heads and one.heads[-1] in own}
         return tuple(one.line for one in every if one.line in own | beneath and not one.begins)
 
