@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import torch
+
+INPUTS_ALONE: Final = "inputs alone"
+WEIGHTS_ALONE: Final = "weights alone"
+ONE_ALONE: Final = "one alone"
+"""Of whom a caller asks for gradients, where not of everything."""
 
 _Tensor = torch.Tensor  # what an answer could patch, taken before it is loaded
 
@@ -37,3 +42,17 @@ def named(args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> It
         yield from walk(names[index] if index < len(names) else f"argument {index + 1}", value)
     for name, value in kwargs.items():
         yield from walk(name, value)
+
+
+def asked(level: str, number: int, inputs: list[str], *, weights: bool) -> tuple[list[str], bool]:
+    """Return of which floating-point inputs a gradient is asked, and whether of the weights, where there are any.
+
+    Where nothing would be left to ask, it is asked of everything. ``number`` says which one is alone.
+    """
+    if level == WEIGHTS_ALONE and weights:
+        return [], True
+    if level == INPUTS_ALONE and inputs:
+        return inputs, False
+    if level == ONE_ALONE and inputs:
+        return [inputs[number % len(inputs)]], False
+    return inputs, True

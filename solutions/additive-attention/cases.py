@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from grader.kit.attention import both_kinds
 from grader.kit.digits import keeps_digits
 from grader.kit.inference import drops_in_inference_mode
 
@@ -201,11 +202,11 @@ def test_each_call_drops_anew(check, rng):
     check.that(not torch.equal(first, second), "two calls in training drop the same weights")
 
 
-@pytest.mark.derive("grad")
+@pytest.mark.derive("grad", "dtype")
 def test_weights_are_returned_before_dropout(check, rng):
     """In training the second result is still the softmax."""
     attention = sharp(check, rng, 3, 4, 5, dropout=0.5)
-    inputs, mask = sequences(rng, 2, 6, 7, (3, 4, 2)), rng.keep(2, 6, 7)
+    inputs, mask = sequences(rng, 2, 6, 7, (3, 4, 2)), both_kinds(rng, 2, 6, 7)
     calm, calm_weights = attention(*inputs, mask=mask)
     output, weights = attention.train().run(*inputs, mask=mask)
     check.close(weights, calm_weights, "in training the weights that were returned are not the softmax weights")
@@ -267,7 +268,7 @@ def test_near_ties_at_large_scores(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     attention = sharp(check, rng, 3, 4, 70)

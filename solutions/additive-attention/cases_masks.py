@@ -140,7 +140,7 @@ def test_the_visible_score_is_the_lowest(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_sizes_under_a_mask(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
     attention = sharp(check, rng, 4, 4, 70)

@@ -131,3 +131,5 @@ def test_other_sizes(check):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     check["alibi_bias"](12, 3)
     check["alibi_bias"](1, 6)
+    check["alibi_bias"](12, 1, 1)
+    check["alibi_slopes"](255)

@@ -9,7 +9,7 @@ from grader.kit.forms import SIZES, masks
 
 
 @pytest.mark.mask
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_every_mask_at_every_size(check, rng):
     """One query, one sequence, square or not: each with each form of a mask that shows at least two keys."""
     for sizes in (sizes for sizes in SIZES if sizes[-1] > 2):

@@ -117,6 +117,7 @@ def test_a_label_too_short_for_long_n_grams(check):
     check(["a", "b"], ["a"], 2)
     check(["a", "b", "c"], ["b", "c"], 2)
     check(["a", "b", "c"], ["b", "c"], 3)
+    check(["a", "b", "c", "d", "e"], ["b", "c", "d"], 5)
 
 
 def test_empty_sequences(check):
@@ -195,3 +196,4 @@ def test_long_sequences(check):
     check([*range(299), 7], [*range(300)], 2)
     check([4], [4] * 30, 1)
     check([*range(5), 9, *range(5)], [*range(5), 8, *range(5)], 6)
+    check([*range(40)], [*range(30), *range(31, 40)], 24)

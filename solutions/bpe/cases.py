@@ -132,6 +132,7 @@ def test_capitals_and_accents_are_kept(check):
         "AbabAB",
         " ab ",
         "ab\r\nab\r\n",
+        "one\r\ntwo\r\nthree\r\none\r\n",
         "e\u0301e\u0301 \u00e9\u00e9",
         "\ufb01\ufb01fifi",
         "\ufeffab\ufeffab",

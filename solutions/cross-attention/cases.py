@@ -222,7 +222,7 @@ def test_near_ties_at_large_scores(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     for widths in ((1, 1, 1, 1), (4, 3, 70, 80), (4, 4, 4, 4)):

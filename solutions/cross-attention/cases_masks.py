@@ -186,7 +186,7 @@ def test_the_visible_score_is_the_lowest(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_sizes_under_a_mask(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
     for widths in ((1, 1, 1, 1), (4, 3, 70, 80), (4, 4, 4, 4)):

@@ -203,7 +203,7 @@ def test_ignored_tokens_leave_no_trace(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """A real vocabulary, many tokens, axes that agree, axes of one: no rule changes."""
     shapes = (
@@ -226,6 +226,9 @@ def test_other_sizes(check, rng):
         targets = rng.integers(0, shape[-1], *shape[:-1])
         check(rng.normal(*shape), targets)
         check(rng.normal(*shape), targets, 0, 0.5)
+    for ignored in (2, 1, -100):
+        check(rng.normal(5), torch.tensor(2), ignored, 0.5)
+    check(rng.normal(3, 1), torch.zeros(3, dtype=torch.int64), label_smoothing=0.5)
     check(rng.normal(4, 1200), torch.tensor([1100, 999, 300, 0]))
     check(rng.normal(4, 1200), torch.tensor([1100, 1150, 300, 0]), 1150)
 

@@ -316,7 +316,7 @@ def test_weights_are_loaded_between_calls(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     for sizes in ((1, 1, 1), (4, 2, 2), (4, 2, 70)):
@@ -328,6 +328,7 @@ def test_other_sizes(check, rng):
     for visible in (True, False):
         block(x, memory, memory_mask=torch.full((3, 4), visible))
     block(rng.normal(1, 300, 8), rng.normal(1, 300, 8))
+    block(rng.normal(1, 2, 8), memory[:1], (rng.normal(1, 2, 300, 4), rng.normal(1, 2, 300, 4)))
     block(3e4 * x, memory)
     block.train()(x, memory)
     block.eval()(x, memory)

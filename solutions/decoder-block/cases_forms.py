@@ -1,17 +1,22 @@
 """Hidden cases of decoder-block: every form of a mask of the memory at every size."""
 
+import itertools
+
 import pytest
 
 from grader.kit.forms import SIZES, masks
 
 
 @pytest.mark.mask
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_every_mask_at_every_size(check, rng):
     """One token, one position of the memory, as many sequences as heads: each with each form of a mask."""
     for sizes in SIZES:
         batch, heads, n, m = sizes
         block = check.module(d_model=2 * heads, n_heads=heads, d_ff=3)
         x, memory = rng.normal(batch, n, 2 * heads), rng.normal(batch, m, 2 * heads)
-        for mask in masks(rng, sizes, of_heads=True):
-            block(x, memory, memory_mask=mask)
+        pasts = [None, *(tuple(rng.normal(2, batch, heads, length, 2)) for length in (0, 1, 2))]
+        for mask, cache in zip(masks(rng, sizes, of_heads=True), itertools.cycle(pasts), strict=False):
+            block(x, memory, cache, memory_mask=mask)
+        for cache in pasts:
+            block.train()(x, memory, cache)

@@ -329,7 +329,7 @@ def test_faint_keys_with_loud_values(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     for sizes in ((1, 1, 1), (4, 2, 1)):

@@ -6,7 +6,7 @@ from grader.kit.forms import SQUARE, masks
 
 
 @pytest.mark.mask
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_every_mask_at_every_size(check, rng):
     """One token, one head, as many sequences as heads: each with each form of a mask."""
     for sizes in SQUARE:
@@ -15,3 +15,4 @@ def test_every_mask_at_every_size(check, rng):
         x = rng.normal(batch, n, 2 * heads)
         for mask in masks(rng, sizes, of_heads=True):
             block(x, mask)
+        block.train()(x)

@@ -274,13 +274,16 @@ def test_faint_keys_with_loud_values(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     q, k, v = tensors(rng, 4, 6, 70, 70, batch=9, heads=1)
     check(q, k, v, 2)
     check(3e4 * q, k / 3e4, v, 2)
     check(*tensors(rng, 3, 150, batch=1, heads=1), 100)
+    for queries, block_size in ((1, 1), (2, 64)):
+        check(*tensors(rng, queries, 300, 2, 2, batch=1, heads=1), block_size, causal=queries == 1)
+    check(*tensors(rng, 2, 1100, 2, 2, batch=1, heads=1), 512)
     x = rng.normal(2, 3, 5, 4)
     check(x, x, x, 2)
 
@@ -295,7 +298,7 @@ def test_the_same_object(check, rng, scale):
 
 @pytest.mark.mask
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_sizes_under_a_mask(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
     q, k, v = tensors(rng, 4, 6, 70, 70, batch=9, heads=1)

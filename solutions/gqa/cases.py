@@ -201,7 +201,7 @@ def test_near_ties_at_large_scores(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     for sizes in ((1, 1, 1), (18, 9, 9)):

@@ -204,7 +204,7 @@ def test_the_visible_score_is_the_lowest(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_sizes_under_a_mask(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
     for sizes, batch, length in (((1, 1, 1), 1, 3), ((18, 9, 9), 2, 3), ((5, 1, 1), 5, 5), ((4, 2, 1), 4, 4)):

@@ -269,7 +269,7 @@ def test_faint_weights(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     check["nadaraya_watson"](places(rng, 300), places(rng, 300), known(rng, 300))

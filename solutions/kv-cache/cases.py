@@ -304,3 +304,4 @@ def test_other_sizes(check, rng):
     attention(rng.normal(9, 3, 4), padding_mask=torch.zeros(9, 3, dtype=torch.bool))
     attention(rng.normal(1, 300, 4))
     check.module(d_model=1, n_heads=1)(rng.normal(2, 3, 1))
+    attention(rng.normal(1, 2, 4), (rng.normal(1, 2, 600, 2), rng.normal(1, 2, 600, 2)))

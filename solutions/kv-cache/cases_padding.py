@@ -209,7 +209,7 @@ def test_hidden_scores_far_above_the_visible_ones(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_sizes_under_a_mask(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
     check.module(d_model=1, n_heads=1)(rng.normal(3, 3, 1), padding_mask=rng.keep(3, 3))

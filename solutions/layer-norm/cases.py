@@ -167,7 +167,7 @@ def test_a_new_module_and_then_trained(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     for shape in ((9, 1, 1, 5), (1, 1, 3, 5), (9, 1, 5), (1, 300, 5), (3, 3, 3, 3), (2, 300), (4, 2), (2, 5)):
@@ -176,6 +176,10 @@ def test_other_sizes(check, rng):
         check["layer_norm"](x, weight, bias, 0.0)
         check["layer_norm"](x, weight, bias, 1.0)
         check["LayerNorm"](shape[-1]).set(weight=weight, bias=bias)(3e4 * x)
+    pair = affine(rng, 2)
+    check["layer_norm"](rng.normal(2), *pair)
+    check["LayerNorm"](3, 1e-4).train()(0.01 * rng.normal(2, 3))
+    check["layer_norm"](rng.normal(2, 1100) + 3.0, *affine(rng, 1100))
     row = rng.normal(5)
     for arguments in ((row, row, bias), (row, bias, row), (row, bias, bias)):
         check["layer_norm"](*arguments)

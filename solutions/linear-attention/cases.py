@@ -201,7 +201,7 @@ def test_eps_of_zero_and_of_seven(check, rng, causal):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     q, k, v = tensors(rng, 4, 4, 4, 70, batch=9, heads=1)

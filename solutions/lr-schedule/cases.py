@@ -90,6 +90,10 @@ def test_cosine_that_is_all_warmup(check):
     """No step is left for the wave: up, and then the floor."""
     for step in (0, 3, 7, 8, 9):
         check["cosine"](step, 2.0, 8, 8, 0.5)
+    for step in (0, 1, 299, 300, 301):
+        check["cosine"](step, 2.0, 300, 300, 0.5)
+        check["cosine"](step, 2.0, 1, 1, 0.5)
+        check["cosine"](step, 2.0, 1, 300, 0.5)
 
 
 def test_cosine_without_any_step(check):
@@ -159,7 +163,9 @@ def test_noam_of_the_impossible(check, arguments):
 
 
 @pytest.mark.contract
-@pytest.mark.parametrize("arguments", [(-1, 0.1, 2, 9), (3, 0.1, -2, 9), (3, 0.1, 10, 9), (20, 0.1, 10, 9)])
+@pytest.mark.parametrize(
+    "arguments", [(-1, 0.1, 2, 9), (3, 0.1, -2, 9), (3, 0.1, 10, 9), (20, 0.1, 10, 9), (0, 0.1, 10, 9)]
+)
 def test_cosine_of_the_impossible(check, arguments):
     """A step or a warm-up below 0, or a warm-up that takes longer than all."""
     with check.raises(ValueError):

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from grader.kit.attention import both_kinds
+from grader.kit.forms import hides
 
 # First score and step below the fills -1e4, -65504, -1e9 and -1e20.
 DEEP = [(-2e4, -2e4), (-7e4, -4e3), (-2e9, -2e9), (-1e36, -1e36)]
@@ -192,6 +193,34 @@ def test_mask_with_fewer_axes_along_another_axis(check, rng):
 
 
 @pytest.mark.mask
+@pytest.mark.derive("grad")
+def test_every_axis_under_every_mask(check, rng):
+    """One axis to five, keys on each of them: masks of as many axes or fewer, whole, expanded, blind in one place."""
+    seen = []
+    for shape in (
+        (4,),
+        (1,),
+        (1, 4),
+        (3, 1),
+        (3, 3),
+        (2, 1, 3),
+        (1, 3, 4),
+        (3, 2, 1, 2),
+        (2, 2, 3, 3),
+        (1, 2, 2, 1, 3),
+    ):
+        for dim in range(len(shape)):
+            scores, counted = rng.normal(*shape), dim - (len(shape) if rng.integers(0, 2) else 0)
+            blind = rng.uniform(*shape) < 0.6
+            blind.select(dim, int(rng.permutation(shape[dim])[0]))[...] = True
+            blind.movedim(dim, -1)[tuple([-1] * (len(shape) - 1))] = False
+            whole = rng.uniform(*(1 if axis == dim else size for axis, size in enumerate(shape))) < 0.6
+            fewer = rng.uniform(*shape[1:]) < 0.6 if len(shape) > 1 else ~blind
+            seen += [(check(scores, mask, counted), mask) for mask in (blind, whole.expand(shape), fewer)]
+    hides(check, seen)
+
+
+@pytest.mark.mask
 def test_hidden_scores_are_the_largest(check, rng):
     """A hidden key must not matter, however well it would have matched."""
     mask = rng.keep(2, 3, 6)
@@ -213,7 +242,9 @@ def test_visible_scores_are_very_negative(check, rng):
 def test_no_finite_score_is_too_low(check, rng, first, step):
     """A finite stand-in for minus infinity is only as good as the lowest score it meets."""
     mask = both_kinds(rng, 2, 3, 6)
-    check(torch.where(mask, far_apart(rng, 2, 3, 6, first=first, step=step), rng.normal(2, 3, 6)), mask)
+    scores = torch.where(mask, far_apart(rng, 2, 3, 6, first=first, step=step), rng.normal(2, 3, 6))
+    check(scores, mask)
+    check(scores.movedim(-1, 0), mask.movedim(-1, 0), dim=0)
 
 
 @pytest.mark.mask
@@ -265,10 +296,12 @@ def test_faint_weights(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     check(rng.normal(9, 300, 3), mask=rng.keep(300, 3))
+    check(rng.normal(2, 4100))
+    check(rng.normal(1, 2, 1100), mask=rng.keep(2, 1100))
     check(rng.normal(9, 2, 1, 70))
     check(rng.normal(9, 2, 1, 70), mask=rng.keep(9, 1, 1, 70))
     check(rng.normal(2, 1, 2, 3, 4), mask=rng.keep(1, 1, 2, 3, 4))

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from grader.kit.attention import both_kinds
 from grader.kit.digits import keeps_digits
 from grader.kit.inference import drops_in_inference_mode
 
@@ -172,11 +173,11 @@ def test_dropout_in_inference_mode(check, rng):
     )
 
 
-@pytest.mark.derive("grad")
+@pytest.mark.derive("grad", "dtype")
 def test_weights_are_returned_before_dropout(check, rng):
     """In training the second result is still the softmax."""
     mha = check.module(d_model=6, n_heads=2, dropout=0.5)
-    inputs, mask = sequences(rng, 2, 6, 7, 6), rng.keep(2, 6, 7)
+    inputs, mask = sequences(rng, 2, 6, 7, 6), both_kinds(rng, 2, 6, 7)
     calm, calm_weights = mha(*inputs, mask=mask)
     output, weights = mha.train().run(*inputs, mask=mask)
     check.close(weights, calm_weights, "in training the weights that were returned are not the softmax weights")
@@ -261,7 +262,7 @@ def test_near_ties_at_large_scores(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     check.module(d_model=1, n_heads=1)(*sequences(rng, 2, 3, 5, 1))

@@ -330,7 +330,7 @@ def test_sizes_that_people_run(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     mla = check.module(4, 2, 3, 2)

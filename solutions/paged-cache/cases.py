@@ -216,7 +216,7 @@ def test_numbers_are_not_used_again(check, rng):
 @bookkeeping
 def test_what_was_gathered_stays(check, rng):
     """Tokens are gathered, their blocks are given to another sequence and written: what was returned is what it was."""
-    for sizes in ((1, 8, 3), (4, 2, 1), (4, 8, 1)):
+    for sizes in ((1, 8, 3), (4, 2, 1), (4, 8, 1), (4, 3, 3)):
         cache = begun(check, *sizes[:2], sizes[2])
         cache.do("append", 0, rng.normal(sizes[2], 3, 4), rng.normal(sizes[2], 3, 4))
         gathered = cache.method("gather", 0)

@@ -319,9 +319,11 @@ def test_built_in_half_precision(check):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     encoding = check["PositionalEncoding"](d_model=70, max_len=9)
     encoding(rng.normal(9, 4, 70))
     encoding(3e4 * rng.normal(2, 4, 70))
+    check["sinusoidal_encoding"](5, 13)
+    check["sinusoidal_encoding"](3, 4, base=2)

@@ -107,7 +107,7 @@ def test_transposed_input(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     for shape in ((9, 1, 1, 5), (1, 1, 3, 5), (9, 1, 5), (1, 300, 5), (3, 3, 3, 3), (2, 300), (2, 5)):
@@ -116,6 +116,7 @@ def test_other_sizes(check, rng):
         check(x, rng.normal(shape[-1]), 1.0)
     row = rng.normal(5)
     check(row, row)
+    check(rng.normal(2, 1100), rng.normal(1100))
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0])

@@ -226,7 +226,10 @@ def test_other_sizes(check, rng):
     check["apply_rotary"](rng.normal(1, 1, 2, 132), angles.cos(), angles.sin())
     angles = rng.uniform(1, 4, low=-math.pi, high=math.pi)
     check["apply_rotary"](rng.normal(1, 10, 1, 8), angles.cos(), angles.sin())
+    angles = rng.uniform(1, 2, low=-math.pi, high=math.pi)
+    check["apply_rotary"](rng.normal(2, 1, 1, 4), angles.cos(), angles.sin())
     check["rotary_angles"](3, 8, base=500)
+    check["rotary_angles"](1, 2, offset=5000)
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0])

@@ -331,7 +331,7 @@ def test_near_ties_at_large_scores(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     check(*tensors(rng, 9, 1, n=2, m=3, d_v=70))
@@ -351,7 +351,7 @@ def test_the_same_object(check, rng, scale):
 
 @pytest.mark.mask
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_sizes_under_a_mask(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
     check(*tensors(rng, 9, 1, n=600, m=5, d_k=1, d_v=9), rng.keep(9, 1, 600, 5))

@@ -363,7 +363,7 @@ def test_near_ties_at_large_scores(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     for d_model, d_k, d_v in ((1, 1, 1), (4, 3, 70), (4, 3, 3)):
@@ -377,7 +377,7 @@ def test_other_sizes(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_sizes_under_a_mask(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
     for d_model, d_k, d_v in ((1, 1, 1), (4, 3, 70)):

@@ -234,12 +234,15 @@ def test_faint_keys_with_loud_values(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     q, k, v = tensors(rng, 4, 4, 70, 70, batch=9, heads=1)
     check(q, k, v, 2)
     check(3e4 * q, k / 3e4, v, 2)
+    for window in (1, 2, 3, 64, 300):
+        check(*tensors(rng, 1, 300, 2, 2, batch=1, heads=1), window)
+    check(*tensors(rng, 2, 1100, 2, 2, batch=1, heads=1), 600)
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0])

@@ -138,6 +138,8 @@ def test_a_draft_that_the_target_rules_out(check, rng):
         p[:, order[1:]] = torch.tensor([0.25, 0.25, 0.5], dtype=torch.float64)
         check(order[:1].repeat(2), q, p, torch.tensor([u, 0.0, 0.5], dtype=torch.float64))
         check(order[[1, 0]], q, p, torch.tensor([0.5, u, 0.5], dtype=torch.float64))
+        many, uniforms = order[[1, 2, 3, 1, 0, 2]], torch.tensor([0.5] * 4 + [u, 0.5, 0.5], dtype=torch.float64)
+        check(many, q[:1].expand(6, -1), p[:1].expand(7, -1), uniforms)
 
 
 def test_the_uniform_that_draws_is_zero(check):

@@ -250,3 +250,11 @@ def test_other_sizes(check, rng):
     for n in (1, 3):
         cache.method("update", rng.normal(9, 2, n, 70, scale=3e4), rng.normal(9, 2, n, 70))
         cache.method("length")
+    for sizes in ((1, 3, 1, 2), (1, 1, 70, 2)):
+        first, second = build(check, *sizes), build(check, *sizes)
+        for cache in (first, second, first):
+            cache.do("reset")
+            repeated = rng.normal(*sizes[:2], 1, 2).expand(-1, -1, sizes[2], -1)
+            cache.method("update", repeated, rng.normal(*sizes[:2], sizes[2], 2))
+        first.do("reset")
+        feed(first, rng, *sizes[:2], 2, [1] * sizes[2])

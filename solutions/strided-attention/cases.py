@@ -294,12 +294,15 @@ def test_near_ties_at_large_scores(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     q, k, v = tensors(rng, 5, 70, 70, batch=9, heads=1)
     attend(check, q, k, v, 2)
     attend(check, 3e4 * q, k / 3e4, v, 2)
+    for n, stride in ((2, 1), (1, 3), (19, 9), (33, 16)):
+        attend(check, *tensors(rng, n, 2, 2, batch=1, heads=1), stride)
+    check["strided_mask"](800, 7)
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0])

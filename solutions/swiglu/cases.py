@@ -127,12 +127,14 @@ def test_training_and_evaluation(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     for shape in ((9, 1, 1, 3), (1, 2, 2, 3), (9, 2, 3), (1, 300, 3), (3, 3, 3, 3)):
         check.module(3, 3)(rng.normal(*shape))
     check.module(3, 4)(rng.normal(20_000, 3))
+    for _ in range(3):
+        check.module(1, 5)(rng.normal(1))
     check.module(3, 1100)(rng.normal(2, 3))
     swiglu = check.module(70, 80)
     x = rng.normal(2, 70)

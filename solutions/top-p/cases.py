@@ -79,6 +79,7 @@ def test_p_of_zero(check, rng):
     """Nothing is asked for, but one token always survives: the most probable one."""
     check(shuffled(rng, LADDER, 4), 0.0)
     check(shuffled(rng, LADDER, 4), 1e-9)
+    check(torch.zeros(2, 3, 4, dtype=torch.float64), 0.0)
 
 
 def test_p_of_one(check, rng):
@@ -121,6 +122,7 @@ def test_many_equal_logits(check, rng):
 def test_a_vocabulary_of_one_and_two(check, rng):
     """Nothing to choose from; and one token beside it."""
     check(rng.normal(3, 1), 0.4)
+    check(rng.normal(1), 0.0)
     check(shuffled(rng, [0.7, 0.3], 4), 0.4)
     check(shuffled(rng, [0.7, 0.3], 4), 0.9)
 
@@ -213,4 +215,6 @@ def test_other_sizes(check, rng):
     for rows in ((300,), (9, 2), (9, 1, 1), (1, 2, 2), (6, 6, 6)):
         check(shuffled(rng, LADDER, *rows), 0.72)
     check(3e4 + rng.normal(3), 0.9)
+    peaked, flat = torch.tensor([3.0, -3.0, -3.1, -3.2]), torch.tensor([0.0, 0.1, 0.2, 0.3])
+    check(torch.stack([peaked, flat, peaked])[None].double(), 0.8)
     check(torch.zeros(1, 3000, dtype=torch.float64), 2100.5 / 3000)

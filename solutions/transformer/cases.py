@@ -258,7 +258,7 @@ def with_ids(tokens, *ids):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     model = build(check, rng, 72, 12, 80, 4, vocabularies=(1200, 1300), pad_id=1)

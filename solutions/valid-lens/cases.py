@@ -268,7 +268,7 @@ def test_faint_weights(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive
+@pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     check(rng.normal(9, 300, 2), rng.integers(0, 3, 9, 300))

@@ -7,8 +7,18 @@ from typing import Any
 import pytest
 import torch
 
-from grader.judge.exchange.arguments import cast, described, got, handed_back, lives_on_a_device, size, want
+from grader.judge.exchange.arguments import (
+    cast,
+    described,
+    expected_gradients,
+    got,
+    handed_back,
+    lives_on_a_device,
+    size,
+    want,
+)
 from grader.judge.exchange.results import Exchange, Result
+from grader.sandbox.arguments import INPUTS_ALONE, ONE_ALONE, WEIGHTS_ALONE, asked
 from grader.transport.callables import Step
 from grader.transport.wire import DeviceName
 
@@ -132,3 +142,32 @@ def test_how_many_numbers_there_are() -> None:
     """All tensors count, nothing else does."""
     assert size({"args": (X, [MASK]), "n": 5}) == 8
     assert size(None) == size(()) == 0
+
+
+@pytest.mark.parametrize(
+    ("level", "number", "expected"),
+    [
+        ("", 0, (["q", "k"], True)),
+        (INPUTS_ALONE, 0, (["q", "k"], False)),
+        (WEIGHTS_ALONE, 0, ([], True)),
+        (ONE_ALONE, 0, (["q"], False)),
+        (ONE_ALONE, 3, (["k"], False)),
+    ],
+)
+def test_a_gradient_is_asked_of_some(level: str, number: int, expected: tuple[list[str], bool]) -> None:
+    """A level leaves inputs or weights out; where nothing else is there, everything is asked."""
+    assert asked(level, number, ["q", "k"], weights=True) == expected
+    assert asked(WEIGHTS_ALONE, number, ["q", "k"], weights=False) == (["q", "k"], True)
+    assert asked(level, number, [], weights=True) == ([], True)
+
+
+def test_gradients_that_were_not_asked_for_are_not_expected() -> None:
+    """Of a frozen module with two inputs, one of which asks, one gradient is compared."""
+    header = {"names": ["q", "k"], "asks": [ONE_ALONE, 1]}
+    exchange = Exchange(header, {"args": (X, X + 1), "kwargs": {}}, "f(q, k)", ("output",), compared=True)
+    exchange.want_grads = {"q": X, "k": X + 2, "W.weight": X + 3}
+    assert list(expected_gradients(exchange)) == ["k"]
+    header["asks"] = [WEIGHTS_ALONE, 1]
+    assert list(expected_gradients(exchange)) == ["W.weight"]
+    del header["asks"]
+    assert list(expected_gradients(exchange)) == ["q", "k", "W.weight"]

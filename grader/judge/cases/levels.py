@@ -18,6 +18,7 @@ from allpairspy import AllPairs
 from grader.judge.cases.variant import LevelSet, Variant
 from grader.language import _, marked
 from grader.sandbox import levels as ways
+from grader.sandbox.arguments import INPUTS_ALONE, ONE_ALONE, WEIGHTS_ALONE
 from grader.transport import memory
 
 PLAIN: Final = ""
@@ -33,6 +34,7 @@ FACTORS: Final[dict[str, tuple[str, ...]]] = {
     "identity": (PLAIN, ways.VIEWS, ways.CLONES),
     "mode": (PLAIN, ways.ROUND_TRIP, "train"),
     "caller": (PLAIN, ways.DEVICE, ways.DTYPE),
+    "asks": (PLAIN, INPUTS_ALONE, WEIGHTS_ALONE, ONE_ALONE),
 }
 """Each factor with its levels, the plain one first: how the case itself is run."""
 APART: Final = "float16"
@@ -64,6 +66,9 @@ TITLES: Final = {
     ("mode", "train"): marked("in training mode, without dropout"),
     ("caller", ways.DEVICE): marked("with the device as the caller's default device"),
     ("caller", ways.DTYPE): marked("with float64 as the caller's default dtype"),
+    ("asks", INPUTS_ALONE): marked("where all weights are frozen"),
+    ("asks", WEIGHTS_ALONE): marked("where no input asks for a gradient"),
+    ("asks", ONE_ALONE): marked("where a single input asks for a gradient"),
 }
 
 
@@ -149,7 +154,7 @@ def _factors(variant: Variant, without: tuple[str, ...]) -> tuple[tuple[str, tup
     return tuple(
         (name, tuple(level for level in levels if level not in without and _fits(variant, name, level)))
         for name, levels in FACTORS.items()
-        if not (name == "gradients" and variant.family in RECORDS)
+        if name != ("gradients" if variant.family in RECORDS else "asks")
     )
 
 

@@ -9,7 +9,7 @@ import torch
 
 from grader.judge.exchange.results import Exchange, Result
 from grader.language import _
-from grader.sandbox.arguments import named_tensors
+from grader.sandbox.arguments import asked, named_tensors
 from grader.transport.callables import Step
 from grader.transport.wire import DeviceName, tensors_in
 
@@ -51,9 +51,16 @@ def handed_back(args: Any, kwargs: Any, names: list[str]) -> set[str]:
 
 
 def expected_gradients(exchange: Exchange) -> dict[str, torch.Tensor | None]:
-    """Return the reference's gradients, less those of what an earlier call returned: these are not graded."""
-    back = handed_back(exchange.trees["args"], exchange.trees["kwargs"], exchange.header["names"])
-    return {name: grad for name, grad in exchange.want_grads.items() if name not in back}
+    """Return the reference's gradients, less those of what an earlier call returned, or that were not asked for."""
+    args, kwargs, names = exchange.trees["args"], exchange.trees["kwargs"], exchange.header["names"]
+    back, (level, number) = handed_back(args, kwargs, names), exchange.header.get("asks", ("", 0))
+    given = {name: grad for name, grad in exchange.want_grads.items() if name not in back}
+    if not level:
+        return given
+    inputs = {name for name, _tensor in named_tensors(want(args), want(kwargs), names)}
+    floating = [name for name in given if name in inputs]
+    chosen, weights = asked(level, number, floating, weights=bool(given.keys() - inputs))
+    return {name: grad for name, grad in given.items() if (name in chosen if name in inputs else weights)}
 
 
 def cast(tree: Any, *dtypes: torch.dtype, copy: bool = False) -> Any:

@@ -37,6 +37,10 @@ TOLD: Final[dict[str, Told]] = {
         marked("it depends on training or evaluation, without any dropout"),
         marked("only dropout knows the mode of the module: which line asks for it?"),
     ),
+    "asks": (
+        marked("it depends on who asks for a gradient"),
+        marked("each input and each weight has its gradient, whether the others want one or not."),
+    ),
     "caller": (
         marked("it depends on the caller's default dtype or device"),
         marked("which tensor is made with neither?"),

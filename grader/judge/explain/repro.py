@@ -12,7 +12,7 @@ from typing import Any, Final
 import torch
 
 from grader.judge.cases.check import Check
-from grader.judge.exchange.arguments import cast
+from grader.judge.exchange.arguments import cast, expected_gradients, want
 from grader.judge.exchange.compare import tolerance_of, tolerances
 from grader.judge.exchange.results import Exchange, Result
 from grader.judge.runs.outcome import CaseOutcome, failed_after
@@ -20,6 +20,7 @@ from grader.judge.tolerance import GRADIENT_SLACK, MEASURED, TABLE, Moves
 from grader.judge.verdict.expected import MALFORMED
 from grader.language import _
 from grader.sandbox import drivers
+from grader.sandbox.arguments import named_tensors
 from grader.transport.callables import Step
 from grader.transport.wire import dtype_name
 
@@ -179,7 +180,8 @@ def _call_lines(check: Check, exchange: Exchange, module: str, results: dict[int
     header, names = exchange.header, exchange.header["names"]
     args = cast(exchange.trees["args"], check.variant.dtype)
     kwargs = cast(exchange.trees["kwargs"], check.variant.dtype)
-    lines: list[str] = []
+    asking = _asking(exchange)
+    lines = [f"{module}.requires_grad_(False)"] if is_last and module and asking else []
     written: dict[int, str] = {}
 
     def write(value: Any, name: str) -> str:
@@ -188,7 +190,8 @@ def _call_lines(check: Check, exchange: Exchange, module: str, results: dict[int
         if isinstance(value, torch.Tensor):
             if id(value) not in written:
                 written[id(value)] = name
-                grad = ".requires_grad_()" if header["grad"] and value.is_floating_point() else ""
+                asks = header["grad"] and value.is_floating_point() and (asking is None or name in asking)
+                grad = ".requires_grad_()" if asks else ""
                 lines.append(f"{name} = {_literal(value)}{grad}")
             return written[id(value)]
         if isinstance(value, (tuple, list)):
@@ -215,6 +218,20 @@ def _call_lines(check: Check, exchange: Exchange, module: str, results: dict[int
         return lines
     lines += ['print("got", got, sep="\\n")']
     return lines + _expectation(check, exchange, module, set(written.values()))
+
+
+def _variable(name: str) -> str:
+    return re.sub(r"\[(\d+)\]", r"_\1", name).replace(" ", "_")
+
+
+def _asking(exchange: Exchange) -> set[str] | None:
+    """Return the inputs of which a gradient is asked, none where weights alone are; None where it is of everything."""
+    if "asks" not in exchange.header or not exchange.want_grads:
+        return None
+    trees, names = exchange.trees, exchange.header["names"]
+    inputs = {_variable(name) for name, _tensor in named_tensors(want(trees["args"]), want(trees["kwargs"]), names)}
+    asked = {_variable(name) for name in expected_gradients(exchange)}
+    return None if asked - inputs and asked & inputs else asked & inputs
 
 
 def _called_as(header: dict[str, Any], module: str, given: list[str]) -> tuple[str, list[str]]:
@@ -286,9 +303,10 @@ def _expectation(check: Check, exchange: Exchange, module: str, variables: set[s
             "    weights = torch.cos(1.7 * torch.arange(t.numel()) + 0.3).to(t).reshape(t.shape)",
             "    (t * weights).sum().backward(retain_graph=True)",
         ]
+        asked = expected_gradients(exchange)
         for name, gradient in grads.items():
-            if gradient is not None:
-                variable = re.sub(r"\[(\d+)\]", r"_\1", name).replace(" ", "_")
+            if gradient is not None and ("asks" not in exchange.header or name in asked):
+                variable = _variable(name)
                 where = variable if variable in variables else f"{module}.get_parameter({name!r})"
                 wanted = f"torch.zeros_like({where}) if {where}.grad is None else {where}.grad"
                 room = tolerance_of(gradient, dtype, moves.of(name), GRADIENT_SLACK).most

@@ -55,7 +55,8 @@ def expectation(exchange: Exchange, dtype: torch.dtype, device: str, *, grad: bo
     if not exchange.compared:
         return _Anything(where)
     grads = expected_gradients(exchange) if grad else {}
-    return _Numbers(exchange.want, grads, dtype, where, grad=grad, moves=exchange.moves or TABLE)
+    graph = grad and not any(exchange.header.get("asks", ()))
+    return _Numbers(exchange.want, grads, dtype, where, graph=graph, moves=exchange.moves or TABLE)
 
 
 class _Module(Expectation):
@@ -103,16 +104,16 @@ class _Numbers(Expectation):
         dtype: torch.dtype,
         device: str,
         *,
-        grad: bool,
+        graph: bool,
         moves: Moves,
     ) -> None:
         """Picture the reply.
 
         ``want`` is the reference's result in float64, ``grads`` its gradients by name, ``dtype`` is that of the
-        variant, ``device`` where results must be ("" for anywhere), ``grad`` whether they must carry a graph,
+        variant, ``device`` where results must be ("" for anywhere), ``graph`` whether they must carry a graph,
         ``moves`` how far all of it moves by rounding, where that was measured.
         """
-        self._device, self._grad = device, grad
+        self._device, self._graph = device, graph
         self._dtype = dtype
         self._shape = self._template(want)
         self.can_be_met = _is_whole(self._shape)
@@ -151,9 +152,9 @@ class _Numbers(Expectation):
         nodes: list[dict[str, Any]] = []
         if not self._fits(reply["value"], self._shape, nodes):
             return False
-        if self._grad:
-            if any((node["grad"] is True) != (node["t"] == dtype_name(self._dtype)) for node in nodes):
-                return False
+        if self._graph and any((node["grad"] is True) != (node["t"] == dtype_name(self._dtype)) for node in nodes):
+            return False
+        if self._grads:
             given = dict(reply["grads"])
             for name in self._grads:
                 if (given[name] is None) != (name in self._without):
