@@ -95,6 +95,7 @@ def test_values_far_from_zero(check, rng):
     """A mean much larger than the deviations: it takes all the digits that the input has."""
     offset = {torch.float64: 2048.0, torch.float32: 2.0}.get(check.dtype, 64.0)
     check["layer_norm"](offset + 1.5 * rng.normal(6, 4, 16), *affine(rng, 16))
+    check["layer_norm"](offset + 1.5 * rng.normal(2, 300), *affine(rng, 300))
 
 
 @pytest.mark.parametrize("eps", [0.5, 1e-3])

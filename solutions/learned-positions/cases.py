@@ -123,6 +123,8 @@ def test_half_of_the_entries_dropped(check, rng):
     mixed = (gone.any(-1) & ~gone.all(-1)).float().mean()
     check.that(mixed > 0.9, "tokens are dropped as a whole")
     check.that((gone[0] != gone[1]).any(), "all sequences lose the same entries")
+    alone = (encoding.run(rng.normal(40, 1, 16) + 20.0).got == 0).float().mean()
+    check.that(0.3 < alone < 0.7, "far more or fewer entries than half are dropped at dropout 0.5")
 
 
 @pytest.mark.derive

@@ -98,6 +98,7 @@ def test_eps_is_an_argument(check, rng, eps):
 def test_weights_of_any_sign_and_size(check, rng):
     """The weight is used as it is, feature by feature, after the division."""
     check(rng.normal(2, 3, 6), torch.tensor([-3.0, 0.0, 0.1, 1.0, 7.0, -0.5], dtype=torch.float64))
+    check(rng.normal(2, 3, 6), torch.zeros(6, dtype=torch.float64))
 
 
 def test_transposed_input(check, rng):
