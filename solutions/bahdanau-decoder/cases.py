@@ -379,7 +379,7 @@ def test_faint_keys_with_loud_values(check, rng):
 
 
 @pytest.mark.precise
-@pytest.mark.derive("grad")
+@pytest.mark.derive
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     decode(check.module(1200, 70, 80, 4, 0.5), rng, (9, 3, 1200, 80, 4), rng.integers(1, 3, 9), steps=[2])
