@@ -67,9 +67,12 @@ def measured(make_kata: Callable[..., Kata]) -> Grading:
 
 
 def recorded(grading: Grading, function: Any, variant: Variant = IN_FLOAT64) -> Recording:
-    """Record a case in float64."""
+    """Record a case in float64, and measure all that can be."""
     run = Run(CaseOutcome(Case("test_it", "", "", "core", 0, function), variant), number=1)
-    return record(run, grading, loaded(grading.reference_text, "reference.py"))
+    recording = record(run, grading, loaded(grading.reference_text, "reference.py"))
+    for expected in reversed(recording.expected):  # whoever comes first
+        expected.settle()
+    return recording
 
 
 def softmax(check: Any, rng: Any) -> None:
@@ -101,6 +104,20 @@ def passes(recording: Recording, source: str) -> bool:
 def test_digits_that_are_promised_are_checked(measured: Grading, source: str, right: bool) -> None:
     """Each of the wrong ones is within the table's millionth."""
     assert passes(recorded(measured, softmax), source) == right
+
+
+@pytest.mark.parametrize(
+    ("source", "matters"),
+    [("torch.softmax(x * 5 ** -0.5, dim=-1)", False), ("x", False), ("torch.softmax(x / 5 ** 0.5, -1) + 1e-12", True)],
+)
+def test_a_recording_measures_only_for_a_reply_that_makes_it_matter(
+    measured: Grading, source: str, matters: bool
+) -> None:
+    """It takes longer than all the rest of a recording."""
+    run = Run(CaseOutcome(Case("test_it", "", "", "core", 0, softmax), IN_FLOAT64), number=1)
+    recording = record(run, measured, loaded(measured.reference_text, "reference.py"))
+    passes(recording, source)
+    assert (recording.exchanges[0].moves is not None) == matters
 
 
 def test_the_measure_depends_on_the_inputs_alone(measured: Grading) -> None:

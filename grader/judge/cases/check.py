@@ -353,7 +353,7 @@ class Check:
         grading, twin = self.grading, self._twin
         self.grading = copy(grading)
         self.grading.reference = Reference(grading.kata, text)
-        self._twin = Twin(self.grading.reference, self.variant.dtype, self.exchanges, self.handles)
+        self._twin = self.twin()
         try:
             yield
         finally:
@@ -365,6 +365,10 @@ class Check:
 
     @cached_property
     def _twin(self) -> Twin:
+        return self.twin()
+
+    def twin(self) -> Twin:
+        """Return a reference that goes beside the answer from the first operation on."""
         return Twin(self.grading.reference, self.variant.dtype, self.exchanges, self.handles)
 
     def _expect(self, exchange: Exchange) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from grader.judge.cases.check import Check
@@ -12,7 +13,7 @@ from grader.judge.failure import Failure
 from grader.judge.runs.lives import live, play
 from grader.judge.runs.outcome import Run
 from grader.judge.runs.recording import Recording
-from grader.judge.tolerance import MEASURED
+from grader.judge.tolerance import MEASURED, Moves
 from grader.judge.verdict.expected import Expectation, expectation
 from grader.judge.workers.backend import Header, Tensors, reply_of
 from grader.judge.workers.pending import Asked, Reply
@@ -75,6 +76,15 @@ def record(run: Run, grading: Grading, stand_in: Executor) -> Recording:
 def _expected(exchange: Exchange, check: Check, variant: Variant) -> Expectation:
     if exchange.compared or exchange.header.get("stateful"):
         exchange.want, exchange.want_grads = check.reference(exchange)
-    if exchange.compared and exchange.header["op"] == "call" and variant.dtype in MEASURED:
-        exchange.moves = check.measure(exchange)
-    return expectation(exchange, variant.dtype, variant.device, grad=variant.grad)
+    is_measured = exchange.compared and exchange.header["op"] == "call" and variant.dtype in MEASURED
+    measure = partial(_measured, exchange, check) if is_measured else None
+    return expectation(exchange, variant.dtype, variant.device, grad=variant.grad, measure=measure)
+
+
+def _measured(exchange: Exchange, check: Check) -> Moves:
+    """Measure how far the results of a call move, when a reply makes that matter; the run may be over by then."""
+    try:
+        exchange.moves = check.twin().moves(exchange)
+    finally:
+        check.grading.reference.release(check.handles)
+    return exchange.moves

@@ -5,15 +5,17 @@ Whatever differs from the picture in any way is judged in the long way, which al
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import torch
 
 from grader.judge.exchange.arguments import device_of_results, expected_gradients
 from grader.judge.exchange.compare import tolerance_of
-from grader.judge.exchange.results import Exchange
+from grader.judge.exchange.results import Exchange, Path
 from grader.judge.exchange.seen import tensor_nodes
-from grader.judge.tolerance import GRADIENT_SLACK, TABLE, Moved, Moves, part
+from grader.judge.tolerance import GRADIENT_SLACK, STILL, TABLE, Moved, Moves, part
 from grader.judge.verdict.parameters import missing_parameters
 from grader.transport.operations import Payload
 from grader.transport.wire import Tree, Unpacker, WireError, dtype_name
@@ -33,6 +35,9 @@ _accepted: dict[tuple[tuple[str, tuple[int, ...]], ...], Any] = {}
 """For names and shapes of a contract the list that was found to fulfil it: most answers say the same each time."""
 
 
+Measure = Callable[[], Moves]
+
+
 class Expectation:
     """What a passing reply to an operation looks like."""
 
@@ -43,11 +48,17 @@ class Expectation:
         """Whether a reply is what was expected, with nothing to remark upon."""
         raise NotImplementedError
 
+    def settle(self) -> None:
+        """Find out now what else would be found out when a reply makes it matter."""
 
-def expectation(exchange: Exchange, dtype: torch.dtype, device: str, *, grad: bool) -> Expectation:
+
+def expectation(
+    exchange: Exchange, dtype: torch.dtype, device: str, *, grad: bool, measure: Measure | None = None
+) -> Expectation:
     """Return what is expected of an operation of which the reference's results are known.
 
-    ``dtype``, ``device`` and ``grad`` are those of the variant.
+    ``dtype``, ``device`` and ``grad`` are those of the variant; ``measure`` tells how far the results move by rounding,
+    where that counts: it takes long, and few replies are neither within rounding nor beyond all that it may allow.
     """
     if exchange.header["op"] == "build":
         return _Module(exchange.trees["state"], wants_module=exchange.header["wants_module"])
@@ -56,7 +67,7 @@ def expectation(exchange: Exchange, dtype: torch.dtype, device: str, *, grad: bo
         return _Anything(where)
     grads = expected_gradients(exchange) if grad else {}
     graph = grad and not any(exchange.header.get("asks", ()))
-    return _Numbers(exchange.want, grads, dtype, where, graph=graph, moves=exchange.moves or TABLE)
+    return _Numbers(exchange.want, grads, dtype, where, graph=graph, measure=measure)
 
 
 class _Module(Expectation):
@@ -105,39 +116,49 @@ class _Numbers(Expectation):
         device: str,
         *,
         graph: bool,
-        moves: Moves,
+        measure: Measure | None,
     ) -> None:
         """Picture the reply.
 
         ``want`` is the reference's result in float64, ``grads`` its gradients by name, ``dtype`` is that of the
         variant, ``device`` where results must be ("" for anywhere), ``graph`` whether they must carry a graph,
-        ``moves`` how far all of it moves by rounding, where that was measured.
+        ``measure`` tells how far all of it moves by rounding, where the table does not decide.
         """
         self._device, self._graph = device, graph
         self._dtype = dtype
         self._shape = self._template(want)
         self.can_be_met = _is_whole(self._shape)
         self._grads = list(grads)
-        leaves: list[torch.Tensor] = []
-        moved: list[float | None] = []
-        _collect(want, leaves, moves.results, moved)
-        self._results = len(leaves)
+        self._leaves: list[torch.Tensor] = []
+        self._moved: list[Callable[[Moves], float | None]] = []
+        _collect(want, self._leaves, self._moved)
+        self._results = len(self._leaves)
         given = {name: grad for name, grad in grads.items() if grad is not None}
-        leaves += given.values()
-        moved += [moves.of(name) for name in given]
+        self._leaves += given.values()
+        self._moved += [partial(Moves.of, gradient=name) for name in given]
         self._without = {name for name, grad in grads.items() if grad is None}
-        self._leaves = [(dtype_name(self._dtype_of(leaf)), list(leaf.shape), leaf.numel()) for leaf in leaves]
-        self._want: dict[str, torch.Tensor] = {}
-        self._allowed: dict[str, torch.Tensor] = {}
-        for heap in {heap for heap, _, _ in self._leaves}:
-            here = [index for index, (name, _, _) in enumerate(self._leaves) if name == heap]
-            flat = [leaves[index].reshape(-1).to(_NUMBERS) for index in here]
-            slack = [
-                tolerance_of(leaves[i], dtype, moved[i], GRADIENT_SLACK if i >= self._results else 1.0).most
-                for i in here
-            ]
-            self._want[heap] = torch.cat(flat)
-            self._allowed[heap] = torch.cat([torch.full_like(f, s) for f, s in zip(flat, slack, strict=True)])
+        self._forms = [(dtype_name(self._dtype_of(leaf)), list(leaf.shape), leaf.numel()) for leaf in self._leaves]
+        heaps = {heap for heap, _, _ in self._forms}
+        self._members = {
+            heap: [index for index, (name, _, _) in enumerate(self._forms) if name == heap] for heap in heaps
+        }
+        self._want = {
+            heap: torch.cat([self._leaves[index].reshape(-1).to(_NUMBERS) for index in here])
+            for heap, here in self._members.items()
+        }
+        self._measure = measure
+        self._allowed = self._room(TABLE if measure is None else STILL)
+
+    def _room(self, moves: Moves) -> dict[str, torch.Tensor]:
+        """Return how far each number may be off where the results move like that by rounding."""
+        slack = [
+            tolerance_of(leaf, self._dtype, moved(moves), GRADIENT_SLACK if i >= self._results else 1.0).most
+            for i, (leaf, moved) in enumerate(zip(self._leaves, self._moved, strict=True))
+        ]
+        return {
+            heap: torch.cat([torch.full((self._leaves[i].numel(),), slack[i], dtype=_NUMBERS) for i in here])
+            for heap, here in self._members.items()
+        }
 
     def met(self, reply: dict[str, Any], payload: Payload) -> bool:
         """Whether a reply is what was expected, with nothing to remark upon."""
@@ -165,18 +186,31 @@ class _Numbers(Expectation):
 
     def _agree(self, nodes: list[dict[str, Any]], heaps: dict[str, torch.Tensor]) -> bool:
         places: dict[str, list[tuple[int, int]]] = {heap: [] for heap in self._want}
-        for index, (node, (heap, shape, length)) in enumerate(zip(nodes, self._leaves, strict=True)):
+        for index, (node, (heap, shape, length)) in enumerate(zip(nodes, self._forms, strict=True)):
             if node["t"] != heap or node["shape"] != shape or "order" in node or "expand" in node:
                 return False
             if index < self._results and not _is_on(node, self._device):
                 return False
             places[heap].append((node["at"], length))
+        found = {heap: _gathered(heaps[heap], places[heap]) for heap in self._want}
+        if any(found[heap].shape != want.shape for heap, want in self._want.items()):
+            return False
+        if self._is_near(found, self._allowed):
+            return True
+        if self._measure is None or not self._is_near(found, self._room(TABLE)):
+            return False
+        self.settle()
+        return self._is_near(found, self._allowed)
+
+    def settle(self) -> None:
+        """Measure how far the numbers may be off, unless that is known."""
+        if self._measure is not None:
+            self._allowed, self._measure = self._room(self._measure()), None
+
+    def _is_near(self, found: dict[str, torch.Tensor], allowed: dict[str, torch.Tensor]) -> bool:
         for heap, want in self._want.items():
-            got = _gathered(heaps[heap], places[heap])
-            if got.shape != want.shape:
-                return False
-            got = got.to(_NUMBERS)
-            near = (got - want).abs_() <= self._allowed[heap]
+            got = found[heap].to(_NUMBERS)
+            near = (got - want).abs_() <= allowed[heap]
             if not bool(near.all()) and not bool((near | (got == want)).all()):  # an infinity is near to nothing
                 return False
         return True
@@ -226,14 +260,24 @@ def _is_on(node: dict[str, Any], device: str) -> bool:
     return not device or node["device"].partition(":")[0] == device
 
 
-def _collect(want: Tree, leaves: list[torch.Tensor], moved: Moved, moves: list[float | None]) -> None:
-    """Collect the tensors of a result, and how far each of them moved."""
+def _collect(
+    want: Tree, leaves: list[torch.Tensor], moved: list[Callable[[Moves], float | None]], path: Path = ()
+) -> None:
+    """Collect the tensors of a result, and what tells how far each of them moves."""
     if isinstance(want, torch.Tensor):
         leaves.append(want)
-        moves.append(moved)
+        moved.append(partial(_moved, path=path))
     elif isinstance(want, (tuple, list)):
         for index, item in enumerate(want):
-            _collect(item, leaves, part(moved, index), moves)
+            _collect(item, leaves, moved, (*path, index))
+
+
+def _moved(moves: Moves, path: Path) -> float | None:
+    found: Moved = moves.results
+    for index in path:
+        found = part(found, index)
+    result: float | None = found
+    return result
 
 
 def _gathered(heap: torch.Tensor, places: list[tuple[int, int]]) -> torch.Tensor:
