@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -76,8 +77,17 @@ class Moves:
 
 TABLE: Final = Moves(None, None)
 """Nobody has measured, and nobody will."""
-STILL: Final = Moves(0.0, 0.0)
-"""Nothing moves, as far as that is known yet: what is within rounding is within any tolerance that is measured."""
+
+
+def unmeasured(gradients: Mapping[str, torch.Tensor | None]) -> Moves:
+    """Return what is known of a call in float64 before anybody measures: what is within it is within any measure.
+
+    Of its results nothing. A gradient that is no larger than the last digits of another one is what rounding leaves of
+    terms of that size which cancel, like that of the keys' bias, which no softmax sees: it moves as those digits do.
+    """
+    largest = {name: float(grad.abs().max()) for name, grad in gradients.items() if grad is not None and grad.numel()}
+    digits = ROUNDINGS * torch.finfo(torch.float64).eps * max(largest.values(), default=0.0)
+    return Moves(0.0, {name: digits / MULTIPLE if own <= digits else 0.0 for name, own in largest.items()})
 
 
 def relative(dtype: torch.dtype) -> float:

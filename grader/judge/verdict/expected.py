@@ -15,7 +15,7 @@ from grader.judge.exchange.arguments import device_of_results, expected_gradient
 from grader.judge.exchange.compare import tolerance_of
 from grader.judge.exchange.results import Exchange, Path
 from grader.judge.exchange.seen import tensor_nodes
-from grader.judge.tolerance import GRADIENT_SLACK, STILL, TABLE, Moved, Moves, part
+from grader.judge.tolerance import GRADIENT_SLACK, TABLE, Moved, Moves, part, unmeasured
 from grader.judge.verdict.parameters import missing_parameters
 from grader.transport.operations import Payload
 from grader.transport.wire import Tree, Unpacker, WireError, dtype_name
@@ -147,7 +147,7 @@ class _Numbers(Expectation):
             for heap, here in self._members.items()
         }
         self._measure = measure
-        self._allowed = self._room(TABLE if measure is None else STILL)
+        self._allowed = self._room(TABLE if measure is None else unmeasured(given))
 
     def _room(self, moves: Moves) -> dict[str, torch.Tensor]:
         """Return how far each number may be off where the results move like that by rounding."""

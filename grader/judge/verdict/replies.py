@@ -13,7 +13,7 @@ from grader.judge.exchange.observed import device_failure
 from grader.judge.exchange.results import Agreement, Exchange
 from grader.judge.exchange.seen import cost_of
 from grader.judge.failure import Failure, tampering, unreadable
-from grader.judge.tolerance import MEASURED, SMALLEST_SCALE, STILL, TABLE, Moves
+from grader.judge.tolerance import MEASURED, SMALLEST_SCALE, TABLE, Moves, unmeasured
 from grader.judge.verdict.expected import MALFORMED
 from grader.judge.verdict.parameters import missing_parameters
 from grader.judge.workers.backend import Backend
@@ -80,9 +80,10 @@ def judge_numbers(exchange: Exchange, dtype: torch.dtype, measure: Callable[[], 
     How far correct computations may be apart is measured where that matters: not for what is within rounding.
     """
     try:
-        _compare(exchange, dtype, exchange.moves or (STILL if dtype in MEASURED else TABLE), grad=grad)
+        known = exchange.moves or (unmeasured(exchange.want_grads) if dtype in MEASURED else TABLE)
+        _compare(exchange, dtype, known, grad=grad)
     except Failure as failure:
-        if exchange.moves is not None or failure.tolerance is None or failure.tolerance.origin != "rounding":
+        if exchange.moves is not None or failure.tolerance is None or failure.tolerance.origin == "table":
             raise
         exchange.moves = measure()
         _compare(exchange, dtype, exchange.moves, grad=grad)

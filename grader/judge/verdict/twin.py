@@ -16,7 +16,7 @@ import torch
 from grader.judge.contract import Reference
 from grader.judge.exchange.arguments import cast, changed, want
 from grader.judge.exchange.results import Exchange
-from grader.judge.tolerance import Moves
+from grader.judge.tolerance import Moves, unmeasured
 from grader.judge.verdict import rounding
 from grader.transport.wire import Tree
 
@@ -53,8 +53,9 @@ class Twin:
     def moves(self, exchange: Exchange, through: list[bool] | None = None) -> Moves:
         """Return how far the reference moves in a call where all is rounded otherwise; ``through`` as in :meth:`do`."""
         found = [nudged.call(exchange, through) for nudged in self._nudged]
+        known = unmeasured(exchange.want_grads)
         grads = {
-            name: max(_farthest(grad, others[name]) for _, others in found)
+            name: max(known.of(name) or 0.0, *(_farthest(grad, others[name]) for _, others in found))
             for name, grad in exchange.want_grads.items()
             if grad is not None
         }
