@@ -119,15 +119,17 @@ class _Draw:
         ]
 
     def _next(self, variant: Variant, met: Counter[tuple[str, str]]) -> Row:
-        """Take a row that was not taken yet.
+        """Take a row that was not taken yet: of a whole array first, then of its rows without a call before.
 
-        One of the layout that had the fewest runs of this variant, so that seven cases in a row meet all of them; of
-        these the one whose levels the case has met least.
+        Such a call takes as long as the one that counts, and each pair of levels with it has been met by then. One of
+        the layout that had the fewest runs of this variant, so that seven cases in a row meet all of them; of these the
+        one whose levels the case has met least.
         """
         name = (variant.family, variant.label)
         rows, layouts = self._rows.setdefault(name, []), self._layouts.setdefault(name, Counter())
         if not rows:
-            rows.extend(covering(_factors(variant, self._without), self._random))
+            every = covering(_factors(variant, self._without), self._random)
+            rows.extend(every if not layouts else [row for row in every if row["before"] == PLAIN])
             self._random.shuffle(rows)
         best = min(rows, key=lambda row: (layouts[row["layout"]], sum(met[level] for level in row.items())))
         rows.remove(best)

@@ -48,7 +48,7 @@ def few(ahead: list[Ready], left: list[Ready], mains: dict[str, Run]) -> tuple[l
 
 
 def order(pair: Ready) -> tuple[bool, bool]:
-    """What is on the device comes last (see WORKER_OF_FAMILY), and what takes long to judge before the rest of it."""
+    """What is on the device comes last (see `worker_of`), and what takes long to judge before the rest of it."""
     run, ready = pair
     return run.outcome.family == "device", ready.is_straight
 

@@ -18,7 +18,7 @@ from grader.judge.runs.coverage import DETAILS, MAGNITUDE, chosen
 from grader.judge.runs.outcome import Run, planned
 from grader.judge.runs.recorder import record
 from grader.judge.runs.recording import Recording
-from grader.judge.workers.answer import worker_of_family
+from grader.judge.workers.answer import worker_of
 from grader.judge.workers.backend import loaded
 from grader.transport.operations import Several
 
@@ -40,7 +40,7 @@ class Plan:
             self.runs.append(record(run, grading, stand_in))
             yield
         self._choose(runs)
-        for worker, group in together(parted(runs, self.runs)[0], lambda run: worker_of_family(run.outcome.family)):
+        for worker, group in together(parted(runs, self.runs)[0], _worker_of):
             self.ahead.setdefault(worker, []).append(asked_by(group))
             yield
 
@@ -54,6 +54,10 @@ class Plan:
             found = chosen(members, DETAILS.get(variant, MAGNITUDE))
             for index in members.keys() - found:
                 self.runs[index].repeats = frozenset(number + 1 for number in found)
+
+
+def _worker_of(run: Run) -> str:
+    return worker_of(run.outcome.family, run.number)
 
 
 def runs_of(

@@ -154,7 +154,7 @@ class Runner:
         return check
 
     def _worker(self, run: Run) -> Worker:
-        return self._grading.answer.worker(run.outcome.family)
+        return self._grading.answer.worker(run.outcome.family, run.number)
 
     # --- one by one
 

@@ -25,13 +25,15 @@ MOST_RESTARTS: Final = 20
 """So often is an operation asked for again that was lost to the end of a sandbox."""
 TOGETHER_SECONDS: Final = 0.5
 """What was asked for together and takes longer is asked for one by one, each with the time of a call."""
-WORKER_OF_FAMILY: Final = {"device": DEVICE_WORKER, "grad": DEVICE_WORKER}
-"""All others go to the plain one."""
+SHARED: Final = 3
+"""Of the runs with gradients the plain worker has one in so many, so that both workers have as much to do."""
 
 
-def worker_of_family(family: str) -> str:
-    """Return the worker for the cases of a family, where there are two."""
-    return WORKER_OF_FAMILY.get(family, PLAIN_WORKER)
+def worker_of(family: str, number: int = 0) -> str:
+    """Return the worker for a run of a family, where there are two; ``number`` is the run's."""
+    if family == "device" or (family == "grad" and number % SHARED):
+        return DEVICE_WORKER
+    return PLAIN_WORKER
 
 
 class Answer:
@@ -60,9 +62,9 @@ class Answer:
             assert keeper is not None
             keeper.ask(worker, cpu_seconds=kata.grading_seconds)
 
-    def worker(self, family: str) -> Worker:
-        """Return the worker for the cases of a family."""
-        name = worker_of_family(family)
+    def worker(self, family: str, number: int = 0) -> Worker:
+        """Return the worker for a run of a family; ``number`` is the run's."""
+        name = worker_of(family, number)
         return self._named(name if name in self._names else self._names[0])
 
     def _named(self, name: str) -> Worker:

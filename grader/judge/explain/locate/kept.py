@@ -23,7 +23,7 @@ from grader.judge.failure import Failure
 from grader.judge.runs.outcome import CaseOutcome, failed_after
 from grader.judge.verdict.expected import MALFORMED
 from grader.judge.verdict.replies import receive
-from grader.judge.workers.answer import Worker, worker_of_family
+from grader.judge.workers.answer import Worker, worker_of
 from grader.judge.workers.backend import Header, Tensors
 from grader.judge.workers.pending import MustResubmit
 from grader.language import _
@@ -204,7 +204,7 @@ def _is_right_alone(case: CaseOutcome, call: Exchange) -> bool:
 
 def _again(check: Check, call: Exchange, before: Sequence[Exchange]) -> Exchange | None:
     """Have a call made in a process of its own, after some others; None where it returns nothing there."""
-    worker = Worker(check.grading.answer, worker_of_family(check.variant.family))
+    worker = Worker(check.grading.answer, worker_of(check.variant.family))
     again = replace(call, settled=False, value=None)
     try:
         for other in before:
