@@ -20,13 +20,21 @@ from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.contract import Grading
 from grader.judge.explain.bank import Bank
 from grader.judge.explain.diagnosis import Diagnosis, both_of, diagnosis_of, is_seen, merged
-from grader.judge.explain.few import MOST_FOR_PAIRS, asks_for_much, first_of_each_family, in_order, order, roots_of
+from grader.judge.explain.few import (
+    MOST_FOR_PAIRS,
+    asks_for_much,
+    first_of_each_family,
+    in_order,
+    operations_of,
+    order,
+    roots_of,
+)
 from grader.judge.explain.mistakes import Mistake
+from grader.judge.explain.pairs import alone, conceivable
 from grader.judge.explain.reproduce import (
     MistakeRunner,
     agrees_with,
     is_comparable,
-    operations_of,
     passes,
     reproduces,
 )
@@ -37,6 +45,8 @@ FAILING_PER_FAMILY: Final = 4
 PASSING_PER_FAMILY: Final = 3
 MOST_PAIRS: Final = 600
 """So many files with two mistakes are tried: a count, so that a slow machine names as many as a fast one."""
+MOST_UNSEEN_PAIRS: Final = 200
+"""So many of them where neither of the two is to be seen by itself anywhere."""
 MOST_TRIPLES: Final = 60
 MOST_EXTENDED: Final = 3
 """So many pairs that do in part what the answer did are tried with each other mistake as a third."""
@@ -251,7 +261,7 @@ class _Search:
             its = [case for case in written if case.id in explains[mistake.id]]
             if len(cases) >= LEAST_IN_PART and 4 * len(cases) >= 3 * len(roots) and 2 * len(its) >= len(written):
                 return [diagnosis_of(mistake, [case for case in self._failing if reproduces(self._grading, run, case)])]
-        return self._both(self._without(likely, roots), roots)
+        return self._both(self._without(likely, roots), roots, MOST_UNSEEN_PAIRS)
 
     def _hits(self, roots: list[CaseOutcome]) -> list[Hit]:
         """Return the mistakes that do what the answer did in some of these cases, those that do it in most first."""
@@ -315,11 +325,16 @@ class _Search:
         """Whether no passing case contradicts a mistake that may be one of several."""
         return all(agrees_with(self._grading, run, case) for case in cases)
 
-    def _both(self, pairs: Iterator[tuple[Mistake, Mistake]], roots: list[CaseOutcome]) -> list[Diagnosis]:
+    def _both(
+        self, pairs: Iterator[tuple[Mistake, Mistake]], roots: list[CaseOutcome], most: int = MOST_PAIRS
+    ) -> list[Diagnosis]:
         """Return the first pair that does it in one file; else one that does a part of it, and a third for the rest."""
         roots = sorted(roots, key=self._operations)
         in_part: list[tuple[int, tuple[Mistake, Mistake]]] = []
-        for pair in islice(self._conceivable(pairs, roots), MOST_PAIRS):
+        at_a_glance = [case for case in self._plain if case.evidence.is_accepted_at_a_glance]
+        fine = first_of_each_family(at_a_glance, PASSING_PER_FAMILY)
+        may_be = conceivable(pairs, alone(self._grading, self._singles, roots, fine))
+        for pair in islice(may_be, most):
             if not self._may_try(roots):
                 break
             both = self._bank.together(*pair)
@@ -360,23 +375,6 @@ class _Search:
         if case not in self._counted:
             self._counted[case] = operations_of(case)
         return self._counted[case]
-
-    def _conceivable(
-        self, pairs: Iterator[tuple[Mistake, Mistake]], roots: list[CaseOutcome]
-    ) -> Iterator[tuple[Mistake, Mistake]]:
-        """Yield the pairs that may do what the answer did, as far as each of the two by itself can tell.
-
-        Two that both pass a case pass it together, and one that fails a case does so beside one that passes it.
-        """
-        runs = {mistake.id: run for mistake, run in self._singles}
-        at_a_glance = [case for case in self._plain if case.evidence.is_accepted_at_a_glance]
-        fine = first_of_each_family(at_a_glance, PASSING_PER_FAMILY)
-        for first, second in pairs:
-            both = runs[first.id], runs[second.id]
-            at_roots = (tuple(passes(self._grading, run, case) for run in both) for case in roots)
-            elsewhere = (tuple(passes(self._grading, run, case) for run in both) for case in fine)
-            if (True, True) not in at_roots and not any(one is not two for one, two in elsewhere):
-                yield first, second
 
     def _with(self, likely: list[Mistake]) -> Iterator[tuple[Mistake, Mistake]]:
         """Yield the pairs with a mistake that fits in part."""

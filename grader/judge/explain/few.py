@@ -1,9 +1,14 @@
 """Which cases are looked at where mistakes are sought: few, and those that show one mistake at a time first."""
 
+# torch has classes without annotations:
+# mypy: disable-error-code="no-untyped-call"
+
 from __future__ import annotations
 
 from itertools import groupby
-from typing import Final
+from typing import Any, Final
+
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.judge.runs.outcome import CaseOutcome
 
@@ -51,3 +56,36 @@ def in_order(failing: list[CaseOutcome]) -> tuple[list[CaseOutcome], list[CaseOu
     written = [case for case in failing if case.family == case.case.family] or failing
     derived = [case for case in failing if case not in written]
     return written[:MOST_IN_PART], derived[:MOST_IN_PART]
+
+
+def operations_of(case: CaseOutcome) -> int:
+    """Return how many operations of tensors the reference takes for what was asked in a case."""
+    check = case.evidence.checked
+    counter = _Operations()
+    if check is None:
+        return 0
+    try:
+        with counter:
+            for exchange in check.exchanges:
+                check.reference(exchange)
+    except Exception:  # noqa: BLE001 - it was to raise: so many it took until then
+        return counter.count
+    finally:
+        check.grading.reference.release(check.handles)
+    return counter.count
+
+
+class _Operations(TorchDispatchMode):
+    """Counts them."""
+
+    count = 0
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        # else the first operator imports PyTorch's compiler, which takes seconds
+        return False
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        del types
+        self.count += 1
+        return func(*args, **(kwargs or {}))

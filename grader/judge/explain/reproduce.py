@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.judge.contract import Grading
 from grader.judge.exchange.compare import agree
@@ -38,6 +37,8 @@ LONGEST_DECODED: Final = 8000
 BY_NUMBERS: Final = ("value", "gradient-value")
 """Failures of an answer whose numbers are not near enough."""
 AS_FAR: Final = 0.3
+OF_SIZES: Final = ("RuntimeError", "IndexError", "ValueError")
+"""What torch raises over sizes and values, and Python over the number of parts."""
 MOST_APART: Final = 2.5
 """One wasteful way to do a thing may cost so many times as much as another, written by somebody else."""
 
@@ -91,45 +92,28 @@ def passes(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -
     return implementation.passes(grading.seed, f"{case.id}, at a glance", find_out)
 
 
+def raises_alike(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool | None:
+    """Whether an implementation raises what the answer did in a case; None where that may be a matter of sizes.
+
+    What is raised over a name, a type or a key has one cause: no two mistakes come to it together.
+    """
+    check = case.check
+    if check is None:
+        return None
+    recorded = [exchange for exchange in check.exchanges if exchange.settled]
+    if not recorded or recorded[-1].reply["kind"] != "error" or recorded[-1].reply.get("type") in OF_SIZES:
+        return None
+    raised = recorded[-1].reply.get("type")
+    done = implementation.remembered(grading.seed, recorded, looked=check.looked)
+    return any(response.reply["kind"] == "error" and response.reply.get("type") == raised for response in done)
+
+
 def agrees_with(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
     """Whether a passing case says nothing against a mistake that is not the only one.
 
     It does what the answer did there, or it passes there as well: what else the answer does does not matter to it.
     """
     return reproduces(grading, implementation, case) or _is_passed(grading, implementation, case)
-
-
-def operations_of(case: CaseOutcome) -> int:
-    """Return how many operations of tensors the reference takes for what was asked in a case."""
-    check = case.evidence.checked
-    counter = _Operations()
-    if check is None:
-        return 0
-    try:
-        with counter:
-            for exchange in check.exchanges:
-                check.reference(exchange)
-    except Exception:  # noqa: BLE001 - it was to raise: so many it took until then
-        return counter.count
-    finally:
-        check.grading.reference.release(check.handles)
-    return counter.count
-
-
-class _Operations(TorchDispatchMode):
-    """Counts them."""
-
-    count = 0
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        # else the first operator imports PyTorch's compiler, which takes seconds
-        return False
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        del types
-        self.count += 1
-        return func(*args, **(kwargs or {}))
 
 
 def _is_merely_near(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
