@@ -16,6 +16,7 @@ from grader.judge.cases.case import Case
 from grader.judge.cases.collect import cases_of
 from grader.judge.contract import Grading, Reference
 from grader.judge.explain.bank import Bank
+from grader.judge.explain.few import looked_at_first
 from grader.judge.runs.outcome import CaseOutcome, Run
 from grader.judge.runs.plan import Plan, runs_of
 from grader.judge.workers.answer import Answer
@@ -39,6 +40,7 @@ class Workbench:
         self._plan: Plan | None = None
         self._next: Plan | None = None
         self._steps: Iterator[None] | None = None
+        self._rehearsals: Iterator[None] | None = None
         self._used = True
         self._graded = 0
         self._broken = False
@@ -123,7 +125,7 @@ class Workbench:
             return False
         if self._ask_for_sandboxes():
             return True
-        return (self._used and self._make()) or self._preload()
+        return (self._used and self._make()) or self._preload() or self._rehearse()
 
     def close(self) -> None:
         """Leave the workbench to another kata."""
@@ -135,6 +137,20 @@ class Workbench:
             return False
         busy = [self._keeper.preload(worker, self._plan.ahead.get(worker, [])) for worker in self._workers]
         return any(busy)
+
+    def _rehearse(self) -> bool:
+        """Let the known mistakes do what an answer will be asked for. Returns whether there is more to do."""
+        if self._plan is None or self._used or self._workers != WORKERS:
+            return False
+        if self._rehearsals is None:
+            made_for, runs = self._runs
+            telling = looked_at_first(runs, self._plan.runs) if made_for == self._plan.seed else []
+            self._rehearsals = self.bank.rehearsed(self._plan.seed, telling)
+        try:
+            return next(self._rehearsals, _END) is not _END
+        except Exception:  # noqa: BLE001 - the grading that needs them tells what is wrong
+            self._rehearsals = iter(())
+            return False
 
     def _hand_over(self) -> None:
         """Let the sandboxes of many answers have what each of them is asked: it is unpacked once for all."""
@@ -155,6 +171,7 @@ class Workbench:
         assert self._steps is not None
         if next(self._steps, _END) is _END:
             self._plan, self._next, self._steps, self._used = self._next, None, None, False
+            self._rehearsals = None
             assert self._plan is not None
             self._runs = self._plan.seed, self._runs_of(self._plan.seed)
             return False

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from grader.judge.contract import Reference
 from grader.judge.explain.mistakes import Mistake, all_applied, load
 from grader.judge.explain.reproduce import MistakeRunner
+from grader.judge.runs.recording import Recording
 
 
 class Bank:
@@ -23,6 +26,17 @@ class Bank:
                 run = MistakeRunner(mistake.applied_to(text), f"mistake {mistake.id}", frozenset((mistake.family,)))
                 self._ready.append((mistake, run))
         return self._ready
+
+    def rehearsed(self, seed: int, recordings: list[Recording]) -> Iterator[None]:
+        """Have each mistake do what these runs ask for, one after the other: it remembers what it did.
+
+        That does not depend on any answer.
+        """
+        for recording in recordings:
+            for _mistake, run in self.singles():
+                for _response in run.remembered(seed, recording.exchanges, looked=False):
+                    pass
+                yield
 
     def together(self, *mistakes: Mistake) -> MistakeRunner | None:
         """Return what runs some mistakes in one file; None where they cannot stand in one."""

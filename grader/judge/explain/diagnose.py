@@ -21,6 +21,7 @@ from grader.judge.contract import Grading
 from grader.judge.explain.bank import Bank
 from grader.judge.explain.diagnosis import Diagnosis, both_of, diagnosis_of, is_seen, merged
 from grader.judge.explain.few import (
+    FAILING_PER_FAMILY,
     MOST_FOR_PAIRS,
     asks_for_much,
     first_of_each_family,
@@ -41,11 +42,10 @@ from grader.judge.explain.reproduce import (
 from grader.judge.runs.outcome import CaseOutcome
 from grader.sandbox.observe import SIMULATED
 
-FAILING_PER_FAMILY: Final = 4
 PASSING_PER_FAMILY: Final = 3
 MOST_PAIRS: Final = 600
 """So many files with two mistakes are tried: a count, so that a slow machine names as many as a fast one."""
-MOST_UNSEEN_PAIRS: Final = 200
+MOST_UNSEEN_PAIRS: Final = 100
 """So many of them where neither of the two is to be seen by itself anywhere."""
 MOST_TRIPLES: Final = 60
 MOST_EXTENDED: Final = 3

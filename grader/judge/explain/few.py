@@ -10,8 +10,11 @@ from typing import Any, Final
 
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.judge.runs.outcome import CaseOutcome
+from grader.judge.runs.outcome import CaseOutcome, Run
+from grader.judge.runs.recording import Recording
 
+FAILING_PER_FAMILY: Final = 4
+"""So many failing cases of each family are looked at where one mistake is sought."""
 MOST_FOR_PAIRS: Final = 6
 """So many failing cases are looked at when two mistakes are sought."""
 MOST_IN_PART: Final = 40
@@ -39,6 +42,16 @@ def first_of_each_family(cases: list[CaseOutcome], most: int) -> list[CaseOutcom
     by_family = groupby(sorted(cases, key=lambda case: case.family), key=lambda case: case.family)
     chosen = [case for _family, family in by_family for case in list(family)[:most]]
     return [case for case in cases if case in chosen]
+
+
+def looked_at_first(runs: list[Run], recordings: list[Recording]) -> list[Recording]:
+    """Return the runs that are looked at first when an answer fails all of its cases, as they were recorded."""
+    found: dict[str, list[Recording]] = {}
+    for run in sorted(runs, key=lambda run: not run.is_main):
+        recording = recordings[run.number - 1]
+        if recording.is_straight and 0 < len(recording.exchanges) <= MOST_CALLS:
+            found.setdefault(run.outcome.family, []).append(recording)
+    return [recording for family in found.values() for recording in family[:FAILING_PER_FAMILY]]
 
 
 def roots_of(failing: list[CaseOutcome]) -> list[CaseOutcome]:

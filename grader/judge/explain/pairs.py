@@ -6,6 +6,7 @@ There are thousands of pairs in a bank, and each that is tried is a file to be l
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from grader.judge.contract import Grading
@@ -17,20 +18,24 @@ MOST_INTERACTING: Final = 60
 """So many pairs are tried of which one shows in a case that it passes by itself."""
 
 
+@dataclass(frozen=True, slots=True)
 class Alone:
     """What one mistake does by itself, in the cases at which two are looked for and in some that passed."""
 
-    def __init__(self, grading: Grading, run: MistakeRunner, roots: list[CaseOutcome], fine: list[CaseOutcome]) -> None:
-        self._passes = [passes(grading, run, case) for case in roots]
-        self._does_it = [reproduces(grading, run, case) for case in roots]
-        self._raises = [raises_alike(grading, run, case) for case in roots]
-        self._elsewhere = [passes(grading, run, case) for case in fine]
+    passes: list[bool | None]
+    """Whether it passes each of these cases at a glance; None where that takes more."""
+    does_it: list[bool]
+    """Whether it does what the answer did."""
+    raises: list[bool | None]
+    """Whether it raises what the answer did; None where that may be a matter of sizes."""
+    elsewhere: list[bool | None]
+    """Whether it passes each of the cases that passed."""
 
     def may_do_it_with(self, other: Alone) -> bool:
         """Whether two may do together what the answer did: beside one that passes a case the other does it there."""
         return self.may_interact_with(other) and all(
             (does or not theirs) and (same or not mine)
-            for mine, does, theirs, same in zip(self._passes, self._does_it, other._passes, other._does_it, strict=True)
+            for mine, does, theirs, same in zip(self.passes, self.does_it, other.passes, other.does_it, strict=True)
         )
 
     def may_interact_with(self, other: Alone) -> bool:
@@ -39,16 +44,24 @@ class Alone:
         Two that both pass a case pass it together, one that fails a case does so beside one that passes it, and what no
         tensor's size is to blame for is raised by one of them alone.
         """
-        both = zip(self._passes, other._passes, strict=True)
-        raised = zip(self._raises, other._raises, strict=True)
-        return (True, True) not in both and self._elsewhere == other._elsewhere and (False, False) not in raised
+        both = zip(self.passes, other.passes, strict=True)
+        raised = zip(self.raises, other.raises, strict=True)
+        return (True, True) not in both and self.elsewhere == other.elsewhere and (False, False) not in raised
 
 
 def alone(
     grading: Grading, singles: list[tuple[Mistake, MistakeRunner]], roots: list[CaseOutcome], fine: list[CaseOutcome]
 ) -> dict[str, Alone]:
     """Return what each mistake does by itself in failing cases and in ``fine`` ones that passed, by its id."""
-    return {mistake.id: Alone(grading, run, roots, fine) for mistake, run in singles}
+    return {
+        mistake.id: Alone(
+            [passes(grading, run, case) for case in roots],
+            [reproduces(grading, run, case) for case in roots],
+            [raises_alike(grading, run, case) for case in roots],
+            [passes(grading, run, case) for case in fine],
+        )
+        for mistake, run in singles
+    }
 
 
 def conceivable(
