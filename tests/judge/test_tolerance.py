@@ -11,13 +11,13 @@ from grader.judge.tolerance import (
     MULTIPLE,
     ROUNDINGS,
     SMALLEST_SCALE,
-    STILL,
     TABLE,
     TOLERANCE,
     Moves,
     exceeds,
     part,
     tolerance,
+    unmeasured,
 )
 
 F64 = torch.float64
@@ -66,4 +66,17 @@ def test_parts_of_a_result() -> None:
     assert part(0.5, 7) == 0.5
     assert part(None, 0) is None
     moves = Moves(0.0, {"x": 1.0})
-    assert (moves.of("x"), moves.of("y"), STILL.of("x"), TABLE.of("x")) == (1.0, None, 0.0, None)
+    assert (moves.of("x"), moves.of("y"), Moves(2.0, 3.0).of("x"), TABLE.of("x")) == (1.0, None, 3.0, None)
+
+
+def test_a_gradient_that_is_noise_is_known_to_move() -> None:
+    """As the last digits of the largest one do; of one that is small, and no noise, nothing is known."""
+    large = torch.tensor([3.0, -40.0], dtype=F64)
+    digits = ROUNDINGS * DIGIT * 40.0
+    noise, small = torch.tensor([digits * 0.9, 0.0], dtype=F64), torch.tensor([digits * 1.1], dtype=F64)
+    known = unmeasured({"W": large, "k.bias": noise, "b": small, "none": None, "empty": large[:0]})
+    assert known == Moves(0.0, {"W": 0.0, "k.bias": digits / MULTIPLE, "b": 0.0})
+    assert exceeds(digits * 0.99, F64, float(noise.max()), known.of("k.bias"), 10.0) is None
+    assert exceeds(digits * 1.01, F64, float(noise.max()), known.of("k.bias"), 10.0) is not None
+    assert exceeds(digits * 0.99, F64, float(small.max()), known.of("b"), 10.0) is not None
+    assert unmeasured({}) == Moves(0.0, {})
