@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 COMPARABLE: Final = frozenset(("value", "built", "error", "missing"))
 LONGEST_DECODED: Final = 8000
 """So many tokens may the prefixes of a call have together: each decodes anew for each mistake of the bank."""
-BY_NUMBERS: Final = ("value", "gradient-value")
-"""Failures of an answer whose numbers are not near enough."""
+BY_NUMBERS: Final = ("value", "gradient-value", "fact")
+"""Failures of an answer whose numbers are not near enough, or not what a case says of them: that may be very small."""
 AS_FAR: Final = 0.3
 OF_SIZES: Final = ("RuntimeError", "IndexError", "ValueError")
 """What torch raises over sizes and values, and Python over the number of parts."""

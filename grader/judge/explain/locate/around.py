@@ -188,8 +188,14 @@ class Around:
         text = self._trace.passed[bound].made[name]
         if text.startswith("#"):
             said = self._flow.at(self._trace.passed[bound].line).text
-            return not CHOOSES.search(said) and int(text[1:]) in self._right - self._strangers
+            chooses = CHOOSES.search(said) or self._is_bound_before(bound, name)
+            return not chooses and int(text[1:]) in self._right - self._strangers
         return text in self._numbers
+
+    def _is_bound_before(self, bound: int, name: str) -> bool:
+        """Whether a name of the same call stood for something else: what it stands for now is a choice."""
+        passed = self._trace.passed
+        return any(name in one.made and one.caller == passed[bound].caller for one in passed[:bound])
 
     def _is_bare(self, bound: int) -> bool:
         """Whether a statement made no tensor, nor called anybody who did."""

@@ -168,7 +168,10 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
     region = _without_idle(region, answer, statements, case.check.grading.reference_text)
     around.order()
     around.strangers(region.steps, region.strangers)
-    own = {statements.of(line) for line in region.lines}
+    model, flow = flow_of(case.check.grading.reference_text), flow_of(statements.source)
+    own = {
+        statements.of(line) for line in region.lines if flow.is_own(line, model)
+    }  # the others are right by themselves
     every = around.lines(region.steps)
     lines = around.lines(region.steps, FEW - len(own))
     calls = {one.frame for one in answer.passed if one.caller < 0}

@@ -46,11 +46,13 @@ class Ways:
         self._known: dict[CaseOutcome, tuple[frozenset[Step], int]] = {}
 
     def narrowed(self, place: Located, cases: Sequence[CaseOutcome]) -> Located:
-        """Return a wide place without what calls that pass do as well."""
-        if len(place.lines) <= FEW:
+        """Return a wide place, or one with more around it, without what calls that pass do as well."""
+        if len(place.lines) <= FEW and not place.left_out:
             return place
         only = self.of_failing_only([place.case, *cases])
         both = tuple(line for line in only if line in place.lines + place.left_out)
+        if len(place.lines) <= FEW and (both != only or not set(only) & set(place.lines)):
+            return place  # what is narrow is not given up for what lies elsewhere
         lines = only if len(only) <= FEW else both
         if not both or len(lines) >= len(place.lines):
             return place
