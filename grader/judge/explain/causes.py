@@ -13,6 +13,7 @@ from typing import Any, Final
 from grader.catalog import FAMILIES
 from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.explain.diagnosis import Diagnosis
+from grader.judge.explain.few import asks_for_much
 from grader.judge.explain.levels import TOLD, by_factor
 from grader.judge.explain.locate.as_named import locate_named
 from grader.judge.explain.locate.find import chosen, locate
@@ -292,7 +293,7 @@ class _Search:
 
 
 def _telling(cases: list[CaseOutcome], place: Located) -> CaseOutcome:
-    """Return the case to be shown for a place: of those that fail alike the first small one.
+    """Return the case to be shown for a place: of those that fail alike the first small one, not one of many calls.
 
     A place is looked for in a large call, in which little is equal by chance; in a small one people see more.
     """
@@ -302,7 +303,7 @@ def _telling(cases: list[CaseOutcome], place: Located) -> CaseOutcome:
         return place.case
     for case in cases:
         failure = case.failure
-        is_plain = case.family == case.case.family
+        is_plain = case.family == case.case.family and not asks_for_much(case)
         if is_plain and failure is not None and failure.kind == kind and 0 < failure.size <= FEW_NUMBERS:
             return case
     return place.case
