@@ -16,7 +16,7 @@ from typing import Any, Final
 import torch
 
 from grader.sandbox import levels, observe
-from grader.sandbox.arguments import asked, named, named_tensors
+from grader.sandbox.arguments import named, named_tensors
 from grader.sandbox.drivers import DRIVERS
 from grader.sandbox.training import NoLossError, Tell, train
 from grader.sandbox.values import Snapshot, describe, same_bits
@@ -158,33 +158,19 @@ class Executor:
         given_lists = ((n, v) for n, v in named(args, kwargs, header["names"]) if isinstance(v, list))
         lists = [(name, value, list(value)) for name, value in given_lists] if header["inputs"] else []
         before = {name: _clone(tensor.detach()) for name, tensor in watched.items()}
-        frozen = self._ask_for_gradients(header, inputs, weights) if header["grad"] else []
-        with observe.watching(header, self.filename, (args, kwargs, module)) as seen:
-            result = call()
-        snapshot = Snapshot(to_cpu=observe.to_cpu, packer=packer)
-        reply: Header = {"kind": "value", "value": snapshot.tree(result), "seen": seen()}
-        self._kept[header["key"]] = result  # a later call may get it back, unless it is too large to be sent
-        reply["modified"] = [name for name, tensor in watched.items() if not same_bits(tensor, before[name])]
-        reply["modified"] += [name for name, now, then in lists if not _same_items(now, then)]
-        if header["grad"]:
-            with observe.tracing(header, self.filename) as forbidden:
-                reply["grads"] = _gradients(snapshot, inputs | weights, header["through"])
-            reply["seen"].setdefault("forbidden", []).extend(forbidden())
-            for weight in frozen:
-                weight.requires_grad_()
+        with levels.asking(header, inputs, weights, self._handed_back):
+            with observe.watching(header, self.filename, (args, kwargs, module)) as seen:
+                result = call()
+            snapshot = Snapshot(to_cpu=observe.to_cpu, packer=packer)
+            reply: Header = {"kind": "value", "value": snapshot.tree(result), "seen": seen()}
+            self._kept[header["key"]] = result  # a later call may get it back, unless it is too large to be sent
+            reply["modified"] = [name for name, tensor in watched.items() if not same_bits(tensor, before[name])]
+            reply["modified"] += [name for name, now, then in lists if not _same_items(now, then)]
+            if header["grad"]:
+                with observe.tracing(header, self.filename) as forbidden:
+                    reply["grads"] = _gradients(snapshot, inputs | weights, header["through"])
+                reply["seen"].setdefault("forbidden", []).extend(forbidden())
         return reply, snapshot.tensors if packer is None else {}
-
-    def _ask_for_gradients(self, header: Header, inputs: Tensors, weights: Tensors) -> list[torch.Tensor]:
-        """Let inputs and weights require gradients, or those that a level says; returns weights that are frozen now."""
-        floating = {n: t for n, t in inputs.items() if t.is_floating_point() and id(t) not in self._handed_back}
-        level, number = header.get("asks", ("", 0))
-        names, of_weights = asked(level, number, list(floating), weights=bool(weights))
-        for name in names:
-            floating[name].requires_grad_()
-        frozen = [] if of_weights else [weight for weight in weights.values() if weight.requires_grad]
-        for weight in frozen:
-            weight.requires_grad_(False)
-        return frozen
 
     def train(self, header: Header, tensors: Tensors, tell: Tell) -> tuple[Header, Tensors]:
         """Train a module with a method of its own as the loss; answers with its parameters.

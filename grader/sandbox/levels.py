@@ -13,6 +13,7 @@ from typing import Any, Final
 import torch
 
 from grader.sandbox import observe
+from grader.sandbox.arguments import asked
 from grader.transport.callables import steps_in
 from grader.transport.wire import tensors_in
 
@@ -92,6 +93,30 @@ def prepare(header: Header, call: Callable[[], Any], module: torch.nn.Module | N
             call()
     if module is not None and other_mode:
         module.train(bool(header["train"]))
+
+
+@contextmanager
+def asking(header: Header, inputs: Tensors, weights: Tensors, back: set[int]) -> Iterator[None]:
+    """Let inputs and weights require gradients, or those that a level says, where any are taken; ``back`` as above.
+
+    Weights are frozen for this call alone, also where it raises: a later one of its run may ask for all of them.
+    """
+    if not header["grad"]:
+        yield
+        return
+    floating = {n: t for n, t in inputs.items() if t.is_floating_point() and id(t) not in back}
+    level, number = header.get("asks", ("", 0))
+    names, of_weights = asked(level, number, list(floating), weights=bool(weights))
+    for name in names:
+        floating[name].requires_grad_()
+    frozen = [] if of_weights else [weight for weight in weights.values() if weight.requires_grad]
+    for weight in frozen:
+        weight.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for weight in frozen:
+            weight.requires_grad_()
 
 
 def _leaves_something(header: Header, args: Any, kwargs: Any, back: set[int]) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
 import torch
 
 from grader.probes import simdevice
+from grader.sandbox.arguments import INPUTS_ALONE
 from grader.sandbox.executor import Executor
+from grader.sandbox.levels import asking
 from grader.sandbox.observe import to_cpu
 from grader.transport.memory import OWN
 from grader.transport.wire import Packer, Unpacker
@@ -308,3 +311,17 @@ def test_a_layout_that_the_case_chose_stays() -> None:
         for layout in (OWN, "wider", "reversed"):
             source = f"def f(x, y):\n    return x * (1 if {given.stride()} == x.stride() else 3)"
             assert torch.equal(called(source, {}, given, y, layout=layout), given)
+
+
+@pytest.mark.parametrize("raises", [False, True])
+def test_weights_are_frozen_for_one_call_alone(raises: bool) -> None:
+    """Whether it returns or raises: the next call of the run may ask for them."""
+    weights = {"w": torch.nn.Parameter(torch.ones(2)), "frozen": torch.nn.Parameter(torch.ones(2), requires_grad=False)}
+    inputs = {"x": torch.ones(2), "ids": torch.ones(2, dtype=torch.long), "cache": torch.ones(2)}
+    header = {"grad": True, "asks": [INPUTS_ALONE, 0]}
+    with suppress(ZeroDivisionError), asking(header, inputs, weights, {id(inputs["cache"])}):
+        asked = {name: tensor.requires_grad for name, tensor in (inputs | weights).items()}
+        if raises:
+            raise ZeroDivisionError
+    assert asked == {"x": True, "ids": False, "cache": False, "w": False, "frozen": False}
+    assert [weight.requires_grad for weight in weights.values()] == [True, False]

@@ -297,9 +297,10 @@ class Check:
     def _judge_value(self, exchange: Exchange) -> None:
         reply, variant = exchange.reply, self.variant
         self.remarks += [remark for remark in remarks_of(reply) if remark not in self.remarks]
-        is_contract = variant.family == "contract"
-        failure = contract_failure(exchange) if is_contract else None
-        if not is_contract and not variant.trace:  # a level of which no other outcome tells what was called
+        failure = None
+        if variant.family == "contract":
+            failure = contract_failure(exchange)
+        elif not variant.trace:  # a level of which no other outcome tells what was called
             failure = forbidden_call(exchange)
         failure = failure or misplaced(exchange, variant.device)
         if failure is not None:

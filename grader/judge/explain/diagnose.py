@@ -23,6 +23,7 @@ from grader.judge.explain.diagnosis import Diagnosis, both_of, diagnosis_of, is_
 from grader.judge.explain.few import (
     FAILING_PER_FAMILY,
     MOST_FOR_PAIRS,
+    PASSING_PER_FAMILY,
     asks_for_much,
     first_of_each_family,
     in_order,
@@ -31,7 +32,7 @@ from grader.judge.explain.few import (
     roots_of,
 )
 from grader.judge.explain.mistakes import Mistake
-from grader.judge.explain.pairs import alone, conceivable
+from grader.judge.explain.pairs import ByItself, Pairs, alone, conceivable
 from grader.judge.explain.reproduce import (
     MistakeRunner,
     agrees_with,
@@ -42,7 +43,6 @@ from grader.judge.explain.reproduce import (
 from grader.judge.runs.outcome import CaseOutcome
 from grader.sandbox.observe import SIMULATED
 
-PASSING_PER_FAMILY: Final = 3
 MOST_PAIRS: Final = 600
 """So many files with two mistakes are tried: a count, so that a slow machine names as many as a fast one."""
 MOST_UNSEEN_PAIRS: Final = 100
@@ -250,7 +250,8 @@ class _Search:
             )
             return list(islice(called, 1))
         likely = [mistake for mistake, _cases, _run in hits]
-        found = self._both(self._with(likely), roots)
+        by_itself = alone(self._grading, self._singles, roots, self._plain)
+        found = self._both(self._with(likely), by_itself, roots)
         found = found or self._three(islice(combinations(likely[:MOST_LIKELY], 3), MOST_TRIPLES), roots)
         if found:
             return found
@@ -261,7 +262,7 @@ class _Search:
             its = [case for case in written if case.id in explains[mistake.id]]
             if len(cases) >= LEAST_IN_PART and 4 * len(cases) >= 3 * len(roots) and 2 * len(its) >= len(written):
                 return [diagnosis_of(mistake, [case for case in self._failing if reproduces(self._grading, run, case)])]
-        return self._both(self._without(likely, roots), roots, MOST_UNSEEN_PAIRS)
+        return self._both(self._without(likely, roots), by_itself, roots, MOST_UNSEEN_PAIRS)
 
     def _hits(self, roots: list[CaseOutcome]) -> list[Hit]:
         """Return the mistakes that do what the answer did in some of these cases, those that do it in most first."""
@@ -304,8 +305,10 @@ class _Search:
         written = [case for case in written if not asks_for_much(case)]
         if sum(case in left for case in written) > MOST_UNEXPLAINED * len(written):
             return []
-        several = [replace(one, together=True) for one in found] if len(found) > 1 else found
-        return self._and_hidden(several, [c for c in written if c not in left]) if len(found) > 1 else found
+        if len(found) <= 1:
+            return found
+        several = [replace(one, together=True) for one in found]
+        return self._and_hidden(several, [case for case in written if case not in left])
 
     def _and_hidden(self, found: list[Diagnosis], cases: list[CaseOutcome]) -> list[Diagnosis]:
         """Look for one more beside several that do these cases: none of its own cases may be without them."""
@@ -326,15 +329,12 @@ class _Search:
         return all(agrees_with(self._grading, run, case) for case in cases)
 
     def _both(
-        self, pairs: Iterator[tuple[Mistake, Mistake]], roots: list[CaseOutcome], most: int = MOST_PAIRS
+        self, pairs: Pairs, by_itself: ByItself, roots: list[CaseOutcome], most: int = MOST_PAIRS
     ) -> list[Diagnosis]:
         """Return the first pair that does it in one file; else one that does a part of it, and a third for the rest."""
         roots = sorted(roots, key=self._operations)
         in_part: list[tuple[int, tuple[Mistake, Mistake]]] = []
-        at_a_glance = [case for case in self._plain if case.evidence.is_accepted_at_a_glance]
-        fine = first_of_each_family(at_a_glance, PASSING_PER_FAMILY)
-        may_be = conceivable(pairs, alone(self._grading, self._singles, roots, fine))
-        for pair in islice(may_be, most):
+        for pair in islice(conceivable(pairs, by_itself), most):
             if not self._may_try(roots):
                 break
             both = self._bank.together(*pair)
@@ -376,12 +376,12 @@ class _Search:
             self._counted[case] = operations_of(case)
         return self._counted[case]
 
-    def _with(self, likely: list[Mistake]) -> Iterator[tuple[Mistake, Mistake]]:
+    def _with(self, likely: list[Mistake]) -> Pairs:
         """Yield the pairs with a mistake that fits in part."""
         every = [mistake for mistake, _run in self._singles]
         return ((a, b) for a in likely for b in every if a is not b)
 
-    def _without(self, likely: list[Mistake], roots: list[CaseOutcome]) -> Iterator[tuple[Mistake, Mistake]]:
+    def _without(self, likely: list[Mistake], roots: list[CaseOutcome]) -> Pairs:
         """Yield the pairs of which neither does: of those of all the families that fail and of the others in turn.
 
         A bank begins with what is made most often, so that of each the two that stand first are tried first.

@@ -15,6 +15,8 @@ from grader.judge.runs.recording import Recording
 
 FAILING_PER_FAMILY: Final = 4
 """So many failing cases of each family are looked at where one mistake is sought."""
+PASSING_PER_FAMILY: Final = 3
+"""So many that passed, and may contradict it."""
 MOST_FOR_PAIRS: Final = 6
 """So many failing cases are looked at when two mistakes are sought."""
 MOST_IN_PART: Final = 40

@@ -5,11 +5,13 @@ There are thousands of pairs in a bank, and each that is tried is a file to be l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from grader.judge.contract import Grading
+from grader.judge.explain.few import PASSING_PER_FAMILY, first_of_each_family
 from grader.judge.explain.mistakes import Mistake
 from grader.judge.explain.reproduce import MistakeRunner, passes, raises_alike, reproduces
 from grader.judge.runs.outcome import CaseOutcome
@@ -49,31 +51,40 @@ class Alone:
         return (True, True) not in both and self.elsewhere == other.elsewhere and (False, False) not in raised
 
 
+Pairs = Iterator[tuple[Mistake, Mistake]]
+ByItself = Callable[[str], Alone]
+"""What a mistake does by itself, by its id."""
+
+
 def alone(
-    grading: Grading, singles: list[tuple[Mistake, MistakeRunner]], roots: list[CaseOutcome], fine: list[CaseOutcome]
-) -> dict[str, Alone]:
-    """Return what each mistake does by itself in failing cases and in ``fine`` ones that passed, by its id."""
-    return {
-        mistake.id: Alone(
+    grading: Grading, singles: list[tuple[Mistake, MistakeRunner]], roots: list[CaseOutcome], plain: list[CaseOutcome]
+) -> ByItself:
+    """Return what finds out, once, what a mistake does by itself in failing cases and in a few that passed."""
+    at_a_glance = [case for case in plain if case.evidence.is_accepted_at_a_glance]
+    fine = first_of_each_family(at_a_glance, PASSING_PER_FAMILY)
+    runs = {mistake.id: run for mistake, run in singles}
+
+    @cache
+    def by_itself(name: str) -> Alone:
+        run = runs[name]
+        return Alone(
             [passes(grading, run, case) for case in roots],
             [reproduces(grading, run, case) for case in roots],
             [raises_alike(grading, run, case) for case in roots],
             [passes(grading, run, case) for case in fine],
         )
-        for mistake, run in singles
-    }
+
+    return by_itself
 
 
-def conceivable(
-    pairs: Iterator[tuple[Mistake, Mistake]], by_itself: dict[str, Alone]
-) -> Iterator[tuple[Mistake, Mistake]]:
+def conceivable(pairs: Iterator[tuple[Mistake, Mistake]], by_itself: ByItself) -> Iterator[tuple[Mistake, Mistake]]:
     """Yield the pairs that may do what the answer did.
 
     Those come last of which one passes a case and brings out something else there beside the other.
     """
     beside: list[tuple[Mistake, Mistake]] = []
     for pair in pairs:
-        one, two = (by_itself[mistake.id] for mistake in pair)
+        one, two = (by_itself(mistake.id) for mistake in pair)
         if one.may_do_it_with(two):
             yield pair
         elif len(beside) < MOST_INTERACTING and one.may_interact_with(two):

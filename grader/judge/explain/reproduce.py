@@ -37,7 +37,7 @@ LONGEST_DECODED: Final = 8000
 BY_NUMBERS: Final = ("value", "gradient-value", "fact")
 """Failures of an answer whose numbers are not near enough, or not what a case says of them: that may be very small."""
 AS_FAR: Final = 0.3
-OF_SIZES: Final = ("RuntimeError", "IndexError", "ValueError")
+OVER_SIZES: Final = ("RuntimeError", "IndexError", "ValueError")
 """What torch raises over sizes and values, and Python over the number of parts."""
 MOST_APART: Final = 2.5
 """One wasteful way to do a thing may cost so many times as much as another, written by somebody else."""
@@ -101,7 +101,7 @@ def raises_alike(grading: Grading, implementation: MistakeRunner, case: CaseOutc
     if check is None:
         return None
     recorded = [exchange for exchange in check.exchanges if exchange.settled]
-    if not recorded or recorded[-1].reply["kind"] != "error" or recorded[-1].reply.get("type") in OF_SIZES:
+    if not recorded or recorded[-1].reply["kind"] != "error" or recorded[-1].reply.get("type") in OVER_SIZES:
         return None
     raised = recorded[-1].reply.get("type")
     done = implementation.remembered(grading.seed, recorded, looked=check.looked)

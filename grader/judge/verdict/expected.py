@@ -6,7 +6,7 @@ Whatever differs from the picture in any way is judged in the long way, which al
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final
 
 import torch
@@ -149,6 +149,10 @@ class _Numbers(Expectation):
         self._measure = measure
         self._allowed = self._room(TABLE if measure is None else unmeasured(given))
 
+    @cached_property
+    def _widest(self) -> dict[str, torch.Tensor]:
+        return self._room(TABLE)
+
     def _room(self, moves: Moves) -> dict[str, torch.Tensor]:
         """Return how far each number may be off where the results move like that by rounding."""
         slack = [
@@ -197,7 +201,7 @@ class _Numbers(Expectation):
             return False
         if self._is_near(found, self._allowed):
             return True
-        if self._measure is None or not self._is_near(found, self._room(TABLE)):
+        if self._measure is None or not self._is_near(found, self._widest):
             return False
         self.settle()
         return self._is_near(found, self._allowed)

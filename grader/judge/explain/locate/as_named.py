@@ -14,9 +14,9 @@ from grader.judge.explain.locate.find import DIGITS, FEW_DIGITS, with_around, wr
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.match import many, plain
 from grader.judge.explain.locate.region import Alignment
-from grader.judge.explain.locate.slices import ENOUGH, Place, Slices, Told, bits_of
+from grader.judge.explain.locate.slices import ENOUGH, Place, Slices, Told, Written, bits_of
 from grader.judge.explain.locate.statements import statements_of
-from grader.judge.explain.locate.traces import Trace, of_answer, of_reference
+from grader.judge.explain.locate.traces import Step, Trace, of_answer, of_reference
 from grader.judge.explain.locate.words import Located, told
 from grader.judge.explain.locate.wrong import slack_of
 from grader.judge.explain.mistakes import Mistake, all_applied
@@ -48,16 +48,15 @@ def locate_named(cases: Sequence[CaseOutcome], source: str, mistake: Mistake) ->
     if first is None:
         return None
     found = _by_steps(first, source)
-    if found is not None or any(step.line for step in first.answer.steps if many_of(step)):
+    if found is not None or any(step.line for step in first.answer.steps if _is_many(step)):
         return found
     others = (_call(case, mistake) for case in cases[1:MOST_CASES])
     return _by_names([first, *(one for one in others if one is not None)], source)
 
 
-def many_of(step: object) -> bool:
+def _is_many(step: Step) -> bool:
     """Whether a step has so many numbers that they are no other ones by chance."""
-    value = getattr(step, "value", None)
-    return value is not None and value.is_floating_point() and many(plain(value))
+    return step.value is not None and step.value.is_floating_point() and many(plain(step.value))
 
 
 def _call(case: CaseOutcome, mistake: Mistake) -> _Call | None:
@@ -85,7 +84,7 @@ def _by_steps(call: _Call, source: str) -> Located | None:
     its = {
         number: other
         for number, (_kind, other) in sorted(wrong.anchors.items())
-        if call.answer.steps[number].line and number not in right.anchors and many_of(call.answer.steps[number])
+        if call.answer.steps[number].line and number not in right.anchors and _is_many(call.answer.steps[number])
         if other not in both.anchors and not call.wrong.steps[other].is_source
     }
     first = [n for n in its if not any(call.answer.behind(read, its)[1] for read in _read_anew(call.answer, n))]
@@ -107,10 +106,9 @@ def _by_names(calls: Sequence[_Call], source: str) -> Located | None:
     """Find the first name of the answer that stands for what one of the mistaken reference alone does, in each call."""
     common: dict[Place, float] = {}
     found: list[Located] = []
-    for at, call in enumerate(calls):
-        right, wrong, mine = _told(call, source)
-        known = {right.written(place) for place in right.series}
-        new = {wrong.written(place) for place in wrong.series if place[1] != RESULT} - known
+    every = [(call, *_told(call, source)) for call in calls]
+    for at, (_one, right, wrong, mine) in enumerate(every):
+        _known, new = _known_and_new(right, wrong)
         its = {
             place: sum(map(bits_of, set(written)))
             for place in mine.series
@@ -120,16 +118,20 @@ def _by_names(calls: Sequence[_Call], source: str) -> Located | None:
     sure = {place for place, bits in common.items() if bits >= ENOUGH}
     if not sure:
         return None
-    for call in calls:
-        right, wrong, mine = _told(call, source)
-        known = {right.written(place) for place in right.series}
-        new = {wrong.written(place) for place in wrong.series if place[1] != RESULT} - known
+    for call, right, wrong, mine in every:
+        known, new = _known_and_new(right, wrong)
         before = {history for history, _bits in right.history.values()}
         first = min((v for place in sure for v in mine.series[place] if mine.history[v][0] not in before), default=None)
         region = Slices(right, mine, {}).region_of(first, known, new) if first is not None else None
         place = told(call.case, region, statements_of(source))
         found += [place] if place is not None else []
     return min(found, key=lambda place: len(place.lines), default=None)
+
+
+def _known_and_new(right: Told, wrong: Told) -> tuple[set[Written], set[Written]]:
+    """Return what the reference makes in its places, time after time, and what it makes with the mistake alone."""
+    known = {right.written(place) for place in right.series}
+    return known, {wrong.written(place) for place in wrong.series if place[1] != RESULT} - known
 
 
 def _told(call: _Call, source: str) -> tuple[Told, Told, Told]:

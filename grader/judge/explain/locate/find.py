@@ -169,9 +169,8 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
     around.order()
     around.strangers(region.steps, region.strangers)
     model, flow = flow_of(case.check.grading.reference_text), flow_of(statements.source)
-    own = {
-        statements.of(line) for line in region.lines if flow.is_own(line, model)
-    }  # the others are right by themselves
+    # what the reference has word for word is right by itself, and takes no room
+    own = {statements.of(line) for line in region.lines if flow.is_own(line, model)}
     every = around.lines(region.steps)
     lines = around.lines(region.steps, FEW - len(own))
     calls = {one.frame for one in answer.passed if one.caller < 0}
