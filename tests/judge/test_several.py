@@ -162,3 +162,19 @@ def test_one_is_named_that_shows_only_beside_the_others(session: Session) -> Non
     assert set(told) == {"scale-d-model", "fill-1e9-only", "dropped-weights-returned", "assert-for-arguments"}
     assert "self.d_model)" in told["scale-d-model"]
     assert "-1e9" in told["fill-1e9-only"]
+
+
+THREE = FOUR.replace(
+    '        assert d_model % n_heads == 0, "d_model must be divisible by n_heads"\n',
+    "        if d_model % n_heads:\n            raise ValueError(d_model, n_heads)\n",
+).replace("math.sqrt(self.d_model)", "math.sqrt(self.n_heads * self.d_head)")
+
+
+@on_its_worker("mha")
+def test_one_that_shows_only_where_the_others_fail_is_told_at_no_wrong_line(session: Session) -> None:
+    """What the others do all of says nothing about where a third is: named it is, at its own line or at none."""
+    report = session.grade(Request("mha", THREE.lstrip("\n"), "mha.py", seed=SEED), many=True)
+    told = {cause["id"]: cause["code"] for cause in report["causes"]}
+    assert set(told) == {"scale-d-model", "fill-1e9-only", "dropped-weights-returned"}
+    assert "math.sqrt(" in told["scale-d-model"]
+    assert not told["dropped-weights-returned"] or "self.dropout(" in told["dropped-weights-returned"]

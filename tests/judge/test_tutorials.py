@@ -212,7 +212,7 @@ EXPECTED = {
     ),
     "annotated": Told("mha", ANNOTATED, ("fill-1e9-only", "assert-for-arguments"), ("-1e9",)),
     "dive": Told("valid-lens", DIVE, ("scores-overwritten",), ("X[~mask] = -1e6",)),
-    "additive": Told("sdpa", ADDITIVE, ("only-output", "dead-rows-uniform"), ("return output",)),
+    "additive": Told("sdpa", ADDITIVE, ("only-output", "fill-1e9-only"), ("return output",)),
     "afterwards": Told(
         "mha", AFTERWARDS, ("mask-after-softmax", "assert-for-arguments"), ("torch.softmax(scores, dim=-1)",)
     ),

@@ -7,7 +7,7 @@ from torch import Tensor
 def rotary_angles(seq_len, d_head, base=10000.0, offset=0, device=None):
     p = torch.arange(offset, offset + seq_len, device=device).double().reshape(-1, 1)
     i = torch.arange(d_head // 2, device=device).double().reshape(1, -1)
-    angle = p / float(base) ** (i / d_head)  # wrong
+    angle = p / float(base) ** (i / d_head)  # wrong, named
     return angle.cos().to(torch.get_default_dtype()), angle.sin().to(torch.get_default_dtype())  # unseen beside line 10
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import combinations, islice, zip_longest
+from itertools import combinations, islice
 from typing import Final
 
 from grader.judge.cases.case import DERIVED_FROM
@@ -27,12 +27,13 @@ from grader.judge.explain.few import (
     asks_for_much,
     first_of_each_family,
     in_order,
+    no_error_in,
     operations_of,
     order,
     roots_of,
 )
 from grader.judge.explain.mistakes import Mistake
-from grader.judge.explain.pairs import ByItself, Pairs, alone, conceivable
+from grader.judge.explain.pairs import ByItself, Pairs, alone, conceivable, pairs_with, pairs_without
 from grader.judge.explain.reproduce import (
     MistakeRunner,
     agrees_with,
@@ -47,6 +48,8 @@ MOST_PAIRS: Final = 600
 """So many files with two mistakes are tried: a count, so that a slow machine names as many as a fast one."""
 MOST_UNSEEN_PAIRS: Final = 100
 """So many of them where neither of the two is to be seen by itself anywhere."""
+MOST_BETTER: Final = 8
+"""So many that do a part of it are tried behind a pair that leaves failing cases, for one that leaves fewer."""
 MOST_TRIPLES: Final = 60
 MOST_EXTENDED: Final = 3
 """So many pairs that do in part what the answer did are tried with each other mistake as a third."""
@@ -114,7 +117,7 @@ class _Search:
 
     def _behind_errors(self) -> list[Diagnosis]:
         """Name what goes wrong where nothing is raised: an error hides whatever else is wrong in its call."""
-        left = [case for case in self._failing if case.failure is not None and case.failure.group != "error"]
+        left = [case for case in self._failing if no_error_in(case)]
         if len(left) in (0, len(self._failing)):
             return []
         found = _Search(self._grading, self._bank, left, self._passing).found()
@@ -153,15 +156,16 @@ class _Search:
         if len(mistakes) == 1:
             return [diagnosis_of(mistakes[0], cases)]
         found = []
+        by_stream = {case.case.stream: case for case in (*reversed(cases), *does)}  # some fail only in what is derived
         for mistake in mistakes:
             others = tuple(one for one in mistakes if one is not mistake)
-            alone = self._bank.together(*others)
-            enough = {c.case.stream for c in does if alone is not None and reproduces(self._grading, alone, c)}
+            rest = self._bank.together(*others)
+            enough = {at for at, c in by_stream.items() if rest is not None and reproduces(self._grading, rest, c)}
             its = [case for case in cases if case.case.stream not in enough]
             found.append(replace(diagnosis_of(mistake, its or cases), together=True, beside=others))
         told = {case for diagnosis in found for case in diagnosis.cases}
-        rest = tuple(case.id for case in cases if case.id not in told)
-        return [replace(found[0], cases=found[0].cases + rest), *found[1:]]
+        left = tuple(case.id for case in cases if case.id not in told)
+        return [replace(found[0], cases=found[0].cases + left), *found[1:]]
 
     def _needed(self, mistakes: tuple[Mistake, ...], cases: Iterable[CaseOutcome]) -> tuple[Mistake, ...]:
         """Leave out what the others do without: beside a mistake that fails everywhere, one that shows nowhere fits."""
@@ -251,7 +255,8 @@ class _Search:
             return list(islice(called, 1))
         likely = [mistake for mistake, _cases, _run in hits]
         by_itself = alone(self._grading, self._singles, roots, self._plain)
-        found = self._both(self._with(likely), by_itself, roots)
+        every, families = [mistake for mistake, _run in self._singles], {case.family for case in roots}
+        found = self._both(pairs_with(likely, every), by_itself, roots)
         found = found or self._three(islice(combinations(likely[:MOST_LIKELY], 3), MOST_TRIPLES), roots)
         if found:
             return found
@@ -262,7 +267,7 @@ class _Search:
             its = [case for case in written if case.id in explains[mistake.id]]
             if len(cases) >= LEAST_IN_PART and 4 * len(cases) >= 3 * len(roots) and 2 * len(its) >= len(written):
                 return [diagnosis_of(mistake, [case for case in self._failing if reproduces(self._grading, run, case)])]
-        return self._both(self._without(likely, roots), by_itself, roots, MOST_UNSEEN_PAIRS)
+        return self._both(pairs_without(likely, every, families), by_itself, roots, MOST_UNSEEN_PAIRS)
 
     def _hits(self, roots: list[CaseOutcome]) -> list[Hit]:
         """Return the mistakes that do what the answer did in some of these cases, those that do it in most first."""
@@ -334,6 +339,7 @@ class _Search:
         """Return the first pair that does it in one file; else one that does a part of it, and a third for the rest."""
         roots = sorted(roots, key=self._operations)
         in_part: list[tuple[int, tuple[Mistake, Mistake]]] = []
+        fitting: list[tuple[int, MistakeRunner, tuple[Mistake, Mistake]]] = []
         for pair in islice(conceivable(pairs, by_itself), most):
             if not self._may_try(roots):
                 break
@@ -341,8 +347,13 @@ class _Search:
             if both is None or not reproduces(self._grading, both, roots[0]):
                 continue
             if self._does_it(both, roots):
-                return self._and_others(both, pair)
+                fitting.append((self._unexplained(both), both, pair))
+            if fitting and (not fitting[-1][0] or len(in_part) > MOST_BETTER):
+                break
             in_part.append((sum(reproduces(self._grading, both, case) for case in roots), pair))
+        if fitting:
+            _left, both, pair = min(fitting, key=lambda found: found[0])
+            return self._and_others(both, pair)
         closest = sorted(in_part, key=lambda found: -found[0])[:MOST_EXTENDED]
         every = [mistake for mistake, _run in self._singles]
         return self._three(
@@ -365,6 +376,12 @@ class _Search:
         """Whether several mistakes in one file do what the answer did, where it failed and where it passed."""
         return all(self._all(run, cases) for cases in (roots, self._plain, self._own))
 
+    def _unexplained(self, run: MistakeRunner) -> int:
+        """Count the failing cases, as they are written, in which several mistakes do not what the answer did."""
+        return sum(
+            not reproduces(self._grading, run, case) for case in self._failing if case.family == case.case.family
+        )
+
     def _may_try(self, roots: list[CaseOutcome]) -> bool:
         """Whether there is room for one more try, which does at least the first of these cases."""
         self._room -= self._operations(roots[0])
@@ -375,24 +392,6 @@ class _Search:
         if case not in self._counted:
             self._counted[case] = operations_of(case)
         return self._counted[case]
-
-    def _with(self, likely: list[Mistake]) -> Pairs:
-        """Yield the pairs with a mistake that fits in part."""
-        every = [mistake for mistake, _run in self._singles]
-        return ((a, b) for a in likely for b in every if a is not b)
-
-    def _without(self, likely: list[Mistake], roots: list[CaseOutcome]) -> Pairs:
-        """Yield the pairs of which neither does: of those of all the families that fail and of the others in turn.
-
-        A bank begins with what is made most often, so that of each the two that stand first are tried first.
-        """
-        others = [(at, mistake) for at, (mistake, _run) in enumerate(self._singles) if mistake not in likely]
-        families = {case.family for case in roots}
-        alike: dict[int, list[tuple[Mistake, Mistake]]] = {}
-        for (_at, first), (_other, second) in sorted(combinations(others, 2), key=lambda two: two[0][0] + two[1][0]):
-            alike.setdefault(len(families & {first.family, second.family}), []).append((first, second))
-        in_turn = zip_longest(*(alike[shared] for shared in sorted(alike, reverse=True)))
-        return (pair for row in in_turn for pair in row if pair is not None)
 
     def _all(self, implementation: MistakeRunner, cases: list[CaseOutcome]) -> bool:
         return all(reproduces(self._grading, implementation, case) for case in cases)

@@ -39,6 +39,13 @@ def asks_for_much(case: CaseOutcome) -> bool:
     return check is not None and len(check.exchanges) > MOST_CALLS
 
 
+def no_error_in(case: CaseOutcome) -> bool:
+    """Whether a case fails by what is returned, and nothing is raised behind that either."""
+    check = case.evidence.checked
+    replies = [exchange.reply["kind"] for exchange in check.exchanges if exchange.settled] if check is not None else []
+    return case.failure is not None and case.failure.group != "error" and "error" not in replies
+
+
 def first_of_each_family(cases: list[CaseOutcome], most: int) -> list[CaseOutcome]:
     """Leave at most so many cases of each family, in their order."""
     by_family = groupby(sorted(cases, key=lambda case: case.family), key=lambda case: case.family)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations, zip_longest
 from typing import Final
 
 from grader.judge.contract import Grading
@@ -54,6 +55,24 @@ class Alone:
 Pairs = Iterator[tuple[Mistake, Mistake]]
 ByItself = Callable[[str], Alone]
 """What a mistake does by itself, by its id."""
+
+
+def pairs_with(likely: list[Mistake], every: list[Mistake]) -> Pairs:
+    """Yield the pairs with a mistake that fits in part."""
+    return ((a, b) for a in likely for b in every if a is not b)
+
+
+def pairs_without(likely: list[Mistake], every: list[Mistake], families: set[str]) -> Pairs:
+    """Yield the pairs of which neither does: of those of all the families that fail and of the others in turn.
+
+    A bank begins with what is made most often, so that of each the two that stand first are tried first.
+    """
+    others = [(at, mistake) for at, mistake in enumerate(every) if mistake not in likely]
+    alike: dict[int, list[tuple[Mistake, Mistake]]] = {}
+    for (_at, first), (_other, second) in sorted(combinations(others, 2), key=lambda two: two[0][0] + two[1][0]):
+        alike.setdefault(len(families & {first.family, second.family}), []).append((first, second))
+    in_turn = zip_longest(*(alike[shared] for shared in sorted(alike, reverse=True)))
+    return (pair for row in in_turn for pair in row if pair is not None)
 
 
 def alone(
