@@ -24,6 +24,14 @@ def test_prompt_then_tokens(check, rng):
     feed(model, rng.normal(3, 5, 32), None, targets(rng, 3, 6), [3, 1, 2])
 
 
+@pytest.mark.derive("dtype")
+@pytest.mark.parametrize("sizes", [[2, 3], [1, 4]])
+def test_chunks_of_a_wide_model(check, rng, sizes):
+    """Whoever asks for gradients and whatever the dtype of the cache is, a chunk goes on from it."""
+    model = build(check, rng)
+    feed(model, rng.normal(3, 5, 32), rng.keep(3, 1, 5), targets(rng, 3, 5), sizes)
+
+
 @without_both
 @pytest.mark.parametrize("sizes", [[1, 1], [1] * 5, [4, 3], [1, 5]])
 def test_tokens_in_chunks(check, rng, sizes):

@@ -25,6 +25,7 @@ def test_everything_dropped(check, rng):
     """With a rate of 1 nothing of tokens, positions and sublayers is left in training: norms of nothing, and a bias."""
     model = build(check, rng, d_model=16, n_layers=2, dropout=1.0).train()
     model(sources(rng, 2, 4), targets(rng, 2, 3))
+    model.method("encode", sources(rng, 2, 4))
 
 
 @pytest.mark.derive
@@ -33,6 +34,7 @@ def test_dropout_in_inference_mode(check, rng):
     model = build(check, rng, d_model=16, n_layers=2, dropout=1.0).train()
     with inference_mode(check):
         model(sources(rng, 2, 4), targets(rng, 2, 3))
+        model.method("encode", sources(rng, 2, 4))
 
 
 SUBLAYERS = {

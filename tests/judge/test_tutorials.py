@@ -214,7 +214,7 @@ EXPECTED = {
     "dive": Told("valid-lens", DIVE, ("scores-overwritten",), ("X[~mask] = -1e6",)),
     "additive": Told("sdpa", ADDITIVE, ("only-output", "fill-1e9-only"), ("return output",)),
     "afterwards": Told(
-        "mha", AFTERWARDS, ("mask-after-softmax", "assert-for-arguments"), ("torch.softmax(scores, dim=-1)",)
+        "mha", AFTERWARDS, ("mask-after-softmax", "assert-for-arguments"), ("weights.masked_fill(~mask, 1e-9)",)
     ),
     "minimal_gpt": Told(
         "mha",

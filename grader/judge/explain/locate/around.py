@@ -18,10 +18,13 @@ from grader.probes.lines import RESULT, UNKNOWN
 
 CHOOSES: Final = re.compile(r"\b(IfExp|Call|BoolOp)\(")
 """What may choose among several tensors, in the text of a statement."""
+SCALES: Final = re.compile(r"Pow\(\)|\bsqrt\b|\bDiv\(\)|value=\d*\.\d|value=\d+e")
+"""What makes a number that others are multiplied by, rather than one that says how many there are."""
 OF_WEIGHTS: Final = ("Linear", "Parameter", "Embedding")
 """Who makes what is loaded: its numbers are known."""
 
 
+MOST_LIKELY: Final = 1
 NOTHING: Final = "Constant(value=None)"
 
 
@@ -57,16 +60,28 @@ class Around:
         self._found: dict[int, None] = {}
         self._far: dict[int, int] = {}
         """How far from it those are that are not near: who called, then what hardly can be wrong."""
+        self._ran = {one.line for one in answer.passed}
+        self._likely: dict[int, None] = {}
+        """Those to be told first: a call that leaves out what is asked for, a condition that might have changed it."""
         self._seen: set[int] = set()
 
-    def lines(self, steps: Iterable[int], most: int | None = None) -> tuple[int, ...]:
+    def lines(self, steps: Iterable[int], most: int | None = None, *, onward: bool = True) -> tuple[int, ...]:
         """Return the lines that may be to blame for what these steps do, other than their own.
 
-        ``most``: so many at most, first those that are near; below 0 all that are near, and no others.
+        ``most``: so many at most, first those that are near; below 0 all that are near, and no others. ``onward``:
+        among them who first goes on from these steps.
         """
-        left = [self._trace.steps[number].at for number in sorted(steps)]
-        ends = (n for n, one in enumerate(self._trace.passed) if one.caller < 0 and RESULT in one.made)
-        left += list(ends)[-1:]  # what is handed back is a choice, too
+        step_of = self._trace.steps
+        # who computes something comes before who only puts it elsewhere
+        left = [step_of[number].at for number in sorted(steps, key=lambda number: (step_of[number].moves, number))]
+        for number in left:
+            self._onward(number)
+        ends = [n for n, one in enumerate(self._trace.passed) if one.caller < 0 and RESULT in one.made][-1:]
+        left += ends  # what is handed back is a choice, too
+        for end in ends:
+            statement = self._flow.at(self._trace.passed[end].line)
+            if self._is_bare(end) and statement.attributes and "Call(" not in statement.text:
+                self._note([statement.line], likely=True)
         while left:
             number = left.pop(0)
             if number < 0 or number >= len(self._trace.passed) or number in self._seen:
@@ -79,9 +94,21 @@ class Around:
         far = sorted((line for line in every if line in self._far), key=self._far.__getitem__)
         if most is None:
             return tuple(every)
+        likely = [line for line in self._likely if line in every][:MOST_LIKELY]
         choices = [line for line in near if "IfExp(" in self._flow.at(line).text]  # of which it may be the other one
-        near = [*choices, *(line for line in near if line not in choices)]
-        return tuple(near if most < 0 else [*near, *far][: max(most, len(choices))])
+        choices = [*likely, *(line for line in choices if line not in likely)]
+        scales = [line for line in near if SCALES.search(self._flow.at(line).text)]
+        users = self._users(set(steps), own) if most > 0 and onward else []
+        near = list(dict.fromkeys((*choices, *scales, *users, *near)))
+        if most < 0:
+            return tuple(near)
+        return tuple(dict.fromkeys((*near, *far)))[: max(most, len(choices))]
+
+    def _users(self, steps: set[int], own: set[int]) -> list[int]:
+        """Return who first goes on from what goes wrong: that may be right by itself, and something lack there."""
+        every = enumerate(self._trace.steps)
+        behind = (self._line(step.line) for n, step in every if n not in steps and not steps.isdisjoint(step.reads))
+        return [line for line in behind if line and line not in own and self._flow.is_own(line, self._model)][:1]
 
     def strangers(self, steps: frozenset[int], strangers: frozenset[int]) -> None:
         """Note who made right tensors that go into these steps where others should: as whoever uses them sees it."""
@@ -127,12 +154,13 @@ class Around:
             elif self._flow.at(self._trace.passed[bound].line).begins:
                 if self._trace.passed[bound].made[name] == "None" or not self._is_left_out(one.line, name):
                     self._default(one.line, name)
-                if one.caller >= 0:
-                    yield self._called(one.caller)
+                yield from self._called_without(bound, number, name)
             elif self._is_choice(bound, name):
                 self._note([self._trace.passed[bound].line], far=self._is_known(bound, name))
                 self._heads(self._flow.at(self._trace.passed[bound].line))
                 yield from self._made_of(bound)
+                if self._trace.passed[bound].made[name] == "None":
+                    yield bound
         self._heads(statement)
         for name in sorted(statement.attributes):
             for line, text in self._statements.given(name, one.line):
@@ -159,10 +187,26 @@ class Around:
         """Whether an argument is one that may be left out, and is None then."""
         return self._statements.defaults(line).get(name, (0, ""))[1] == NOTHING
 
-    def _called(self, number: int) -> int:
+    def _called(self, number: int, *, likely: bool = False) -> int:
         """Note a statement that called a function: which arguments it got is its choice."""
-        self._note([self._trace.passed[number].line], far=True)
+        likely = likely and not any(self._is_none(number, name) for name in self._read_at(number))
+        self._note([self._trace.passed[number].line], far=True, likely=likely)
         return number
+
+    def _called_without(self, bound: int, number: int, name: str) -> Iterator[int]:
+        """Note and yield who called a function: likely where an argument was left out that is asked for."""
+        one = self._trace.passed[number]
+        if one.caller >= 0:
+            left_out = self._trace.passed[bound].made[name] == "None" and self._is_left_out(one.line, name)
+            yield self._called(one.caller, likely=left_out)
+
+    def _read_at(self, number: int) -> frozenset[str]:
+        return self._flow.at(self._trace.passed[number].line).reads
+
+    def _is_none(self, number: int, name: str) -> bool:
+        """Whether a name stands for None where a statement ran, which hands that on."""
+        bound = self._bound(number, name)
+        return bound >= 0 and self._trace.passed[bound].made[name] == "None"
 
     def _bound(self, number: int, name: str) -> int:
         """Return the statement that bound a name last, before another one of the same function ran; -1 for none."""
@@ -216,7 +260,23 @@ class Around:
             if not statement.asks_for_none:
                 self._note([one.line])
             elif one.caller >= 0 and self._was_left_out(between, statement):
-                yield self._called(one.caller)
+                yield self._called(one.caller, likely=True)
+
+    def _onward(self, number: int) -> None:
+        """Note conditions behind a statement that might have given what it made another value."""
+        if number < 0 or number >= len(self._trace.passed):
+            return
+        one = self._trace.passed[number]
+        names = set(one.made)
+        for later in self._trace.passed[number + 1 :]:
+            if later.frame != one.frame:
+                continue
+            head = self._flow.at(later.line)
+            if head.is_head and head.is_asked and not head.targets and not head.asks_for_none and names & head.inside:
+                self._note([head.line], likely=True)
+            names -= set(later.made)
+            if not names:
+                return
 
     def _was_left_out(self, number: int, head: Statement) -> bool:
         """Whether what a condition asks for is an argument for which its function got nothing."""
@@ -233,11 +293,16 @@ class Around:
             head = self._flow.at(line)
             if head.is_asked and not head.asks_for_none and (not head.targets or head.targets & statement.reads):
                 self._note([line])
+            if head.targets & statement.reads:
+                given = (at for name in head.attributes for at, _text in self._statements.given(name, line))
+                self._note(at for at in given if at in self._ran)
 
-    def _note(self, lines: Iterable[int], *, far: bool = False) -> None:
+    def _note(self, lines: Iterable[int], *, far: bool = False, likely: bool = False) -> None:
         for line in lines:
             statement = self._flow.at(line)
             if self._flow.is_own(line, self._model):
+                if likely:
+                    self._likely.setdefault(statement.line)
                 if statement.line not in self._found and (far or statement.is_plain or statement.targets):
                     self._far[statement.line] = 2 if statement.is_plain else 1
                 self._found.setdefault(statement.line)

@@ -14,6 +14,7 @@ from grader.judge.explain.locate.find import DIGITS, FEW_DIGITS, with_around, wr
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.match import many, plain
 from grader.judge.explain.locate.region import Alignment
+from grader.judge.explain.locate.sharing import shared
 from grader.judge.explain.locate.slices import ENOUGH, Place, Slices, Told, Written, bits_of
 from grader.judge.explain.locate.statements import statements_of
 from grader.judge.explain.locate.traces import Step, Trace, of_answer, of_reference
@@ -44,6 +45,9 @@ class _Call:
 
 def locate_named(cases: Sequence[CaseOutcome], source: str, mistake: Mistake) -> Located | None:
     """Return where an answer makes a named mistake, and no other one; None where these failing cases do not tell."""
+    exchange = wrong_call(cases[0]) if cases else None
+    if exchange is not None and (sharing := shared(cases[0], exchange, source)) is not None:
+        return sharing
     first = _call(cases[0], mistake) if cases else None
     if first is None:
         return None
@@ -90,7 +94,9 @@ def _by_steps(call: _Call, source: str) -> Located | None:
     first = [n for n in its if not any(call.answer.behind(read, its)[1] for read in _read_anew(call.answer, n))]
     if any(call.answer.steps[number].operation == FROM_DATA for number in first):  # it was made of Python's numbers
         return None
-    region = right.region_of(first, call.wrong.steps[its[first[0]]].name) if first else None
+    name = call.wrong.steps[its[first[0]]].name if first else ""
+    goal = max((n for n, step in enumerate(call.right.steps) if name and step.name == name), default=None)
+    region = right.region_of(first, name, goal) if first else None
     if region is None:
         return None
     return with_around(call.case, (right, call.right, call.answer), region, statements_of(source))

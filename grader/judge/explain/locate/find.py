@@ -17,6 +17,7 @@ from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.match import RELATIVE
 from grader.judge.explain.locate.partners import first_wrong, partners
 from grader.judge.explain.locate.region import Alignment, Region, smallest
+from grader.judge.explain.locate.sharing import shared
 from grader.judge.explain.locate.slices import Place, Slices, Told, alike_places, bits_of
 from grader.judge.explain.locate.statements import Statements, statements_of
 from grader.judge.explain.locate.traces import Trace, calls_before, of_answer, of_reference
@@ -102,6 +103,8 @@ def _by_numbers(
     check = case.check
     assert check is not None
     assert case.failure is not None
+    if (sharing := shared(case, exchange, statements.source)) is not None:
+        return sharing
     failed = case.failure.kind == "error"
     before = None if failed else _before(check, exchange)
     exchange, reference = before or (exchange, of_reference(check, exchange))
@@ -172,7 +175,7 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
     # what the reference has word for word is right by itself, and takes no room
     own = {statements.of(line) for line in region.lines if flow.is_own(line, model)}
     every = around.lines(region.steps)
-    lines = around.lines(region.steps, FEW - len(own))
+    lines = around.lines(region.steps, FEW - len(own), onward=not region.is_open)
     calls = {one.frame for one in answer.passed if one.caller < 0}
     if len(calls) > 1:  # the first may have left something in what came
         ran = {one.line for one in answer.passed}
@@ -189,6 +192,8 @@ def _without_idle(region: Region, answer: Trace, statements: Statements, model: 
     busy = {answer.steps[n].line for n in made if not does_nothing(answer, n)}
     idle = [line for line in region.lines if line not in busy and not flow.is_own(line, theirs)]
     left = tuple(line for line in region.lines if line not in idle)
+    if len(region.lines) <= FEW:  # it may have had something to do
+        left = tuple(line for line in region.lines if flow.is_own(line, theirs))
     return replace(region, lines=left) if left else region
 
 

@@ -121,11 +121,15 @@ class Alignment:
         every = tuple(dict.fromkeys(line for line in (step.line, *lines, self._answer.returned) if line))
         return Region(every, right, missing, returned=name or "?", steps=frozenset(steps))
 
-    def region_of(self, numbers: Sequence[int], name: str) -> Region | None:
-        """Return where steps go wrong that are known to, the first of which is called ``name`` by the reference."""
+    def region_of(self, numbers: Sequence[int], name: str, goal: int | None = None) -> Region | None:
+        """Return where steps go wrong that are known to, the first of which is called ``name`` by the reference.
+
+        ``goal``: the last step of the reference that is called so.
+        """
         parts = [self._answer.behind(number, self.anchors) for number in numbers]
         steps, met = set().union(*(part[0] for part in parts)), set().union(*(part[1] for part in parts))
-        return self._with_short(steps, met, name, None)
+        found = self._with_short(steps, met, name, None)
+        return found if goal is None or found is None else self._with_later(found, steps, goal)
 
     def raised(self, line: int) -> Region | None:
         """Return where an answer goes wrong that raises at a line."""
