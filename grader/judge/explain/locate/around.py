@@ -69,7 +69,7 @@ class Around:
         """Return the lines that may be to blame for what these steps do, other than their own.
 
         ``most``: so many at most, first those that are near; below 0 all that are near, and no others. ``onward``:
-        among them who first goes on from these steps.
+        who first goes on from these steps comes before those that are merely near.
         """
         step_of = self._trace.steps
         # who computes something comes before who only puts it elsewhere
@@ -97,18 +97,21 @@ class Around:
         likely = [line for line in self._likely if line in every][:MOST_LIKELY]
         choices = [line for line in near if "IfExp(" in self._flow.at(line).text]  # of which it may be the other one
         choices = [*likely, *(line for line in choices if line not in likely)]
-        scales = [line for line in near if SCALES.search(self._flow.at(line).text)]
-        users = self._users(set(steps), own) if most > 0 and onward else []
-        near = list(dict.fromkeys((*choices, *scales, *users, *near)))
+        loops = {head for line in own for head in self._flow.at(line).heads}
+        near.sort(key=lambda line: bool(loops) and loops.isdisjoint(self._flow.at(line).heads))
+        scales = [line for line in near if line not in self._ran and SCALES.search(self._flow.at(line).text)]
+        users = self._users(set(steps), own) if most > 0 else []
+        near = list(dict.fromkeys((*choices, *scales, *(users if onward else ()), *near)))
         if most < 0:
             return tuple(near)
-        return tuple(dict.fromkeys((*near, *far)))[: max(most, len(choices))]
+        return tuple(dict.fromkeys((*near, *far, *users)))[: max(most, len(choices))]
 
     def _users(self, steps: set[int], own: set[int]) -> list[int]:
         """Return who first goes on from what goes wrong: that may be right by itself, and something lack there."""
         every = enumerate(self._trace.steps)
         behind = (self._line(step.line) for n, step in every if n not in steps and not steps.isdisjoint(step.reads))
-        return [line for line in behind if line and line not in own and self._flow.is_own(line, self._model)][:1]
+        first = next((line for line in behind if line and line not in own), 0)
+        return [first] if first and self._flow.is_own(first, self._model) else []
 
     def strangers(self, steps: frozenset[int], strangers: frozenset[int]) -> None:
         """Note who made right tensors that go into these steps where others should: as whoever uses them sees it."""
@@ -159,7 +162,7 @@ class Around:
                 self._note([self._trace.passed[bound].line], far=self._is_known(bound, name))
                 self._heads(self._flow.at(self._trace.passed[bound].line))
                 yield from self._made_of(bound)
-                if self._trace.passed[bound].made[name] == "None":
+                if "#" not in self._trace.passed[bound].made[name]:  # what Python's numbers were made of, too
                     yield bound
         self._heads(statement)
         for name in sorted(statement.attributes):

@@ -40,7 +40,8 @@ def _shares(node: ast.stmt) -> bool:
 
 
 def _is_list_of_one(node: ast.expr) -> bool:
-    return isinstance(node, ast.List) and len(node.elts) == 1 and isinstance(node.elts[0], (ast.Name, ast.Attribute))
+    what = (ast.Name, ast.Attribute, ast.Call)
+    return isinstance(node, ast.List) and len(node.elts) == 1 and isinstance(node.elts[0], what)
 
 
 def shared(case: CaseOutcome, exchange: Exchange, source: str) -> Located | None:
