@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from grader.judge.cases.check import Check
-from grader.sandbox.levels import HALF
-from grader.transport.memory import WIDER
+from grader.sandbox.levels import HALF, LOADED
+from grader.transport.memory import LONGER, WIDER
 
 
 @contextmanager
@@ -22,6 +22,20 @@ def default_of_bfloat16(check: Check) -> Iterator[None]:
 def slices_of_wider_ones(check: Check) -> Iterator[None]:
     """Let each row of the inputs inside be a slice of a longer one, as keys and values of a joint projection are."""
     with _at(check, "layout", WIDER):
+        yield
+
+
+@contextmanager
+def slices_of_longer_ones(check: Check) -> Iterator[None]:
+    """Let each matrix of the inputs inside be a slice of a longer one, as the new tokens of a sequence are."""
+    with _at(check, "layout", LONGER):
+        yield
+
+
+@contextmanager
+def loaded_since(check: Check) -> Iterator[None]:
+    """Let each call of a module inside come behind one with other weights, which are loaded anew in between."""
+    with _at(check, "before", LOADED):
         yield
 
 

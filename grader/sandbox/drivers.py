@@ -7,6 +7,7 @@ It gets the answer's entry first. This file is written into the script for a deb
 import copy
 import functools
 from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -152,16 +153,18 @@ def adapt(
     A, B          the numbers of its parameters of these names
     does          names of methods, or `step`: one of gradient descent; `copy`: go on with a copy; `load`: go on with a
                   layer around another linear one, which loads the state of this one; `refill`: a call in between with
-                  other numbers in the same x; `again`: nothing
+                  other numbers in the same x; `again`: nothing. Several, with ` then ` between them, are done before
+                  the next call; behind `no_grad ` or `inference_mode ` a method is called there
 
     The last result alone keeps its graph: a method may change the weights in between.
     """
     layer = _adapted(lora, weight, bias, A.size(0), alpha, *settings, **named)
     _put_in(layer, A, B)
     results = [layer(x)]
-    for word in does:
+    for words in does:
         results[-1] = results[-1].detach() if isinstance(results[-1], torch.Tensor) else results[-1]
-        layer = _after(word, layer, x, lambda: _elsewhere(lora, weight, bias, A.size(0), alpha, *settings, **named))
+        for word in words.split(" then "):
+            layer = _after(word, layer, x, lambda: _elsewhere(lora, weight, bias, A.size(0), alpha, *settings, **named))
         results.append(layer(x))
     _is_frozen(layer)
     return tuple(results)
@@ -258,7 +261,9 @@ def _after(word: str, layer: Any, x: Any, another: Callable[[], Any]) -> Any:
             layer(x.copy_(numbers.roll(1)))
             x.copy_(numbers)
     elif word != "again":
-        getattr(layer, word)()
+        where, _, method = word.rpartition(" ")
+        with getattr(torch, where)() if where else nullcontext():
+            getattr(layer, method)()
     return layer
 
 

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.inference import inference_mode
+
 
 def test_by_hand(check):
     """The example of the task, in numbers that can be followed on paper."""
@@ -133,3 +135,11 @@ def test_other_sizes(check):
     check["alibi_bias"](1, 6)
     check["alibi_bias"](12, 1, 1)
     check["alibi_slopes"](255)
+
+
+@pytest.mark.derive
+def test_biases_in_inference_mode(check):
+    """Nothing is learned by biases: they are the same where no gradients are recorded."""
+    with inference_mode(check):
+        check["alibi_slopes"](6)
+        check["alibi_bias"](6, 2, 5)

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.defaults import loaded_since
+
 # Half precision is tried where exponents are small, or exact: rounding of large ones is not the learner's.
 without_dtype = pytest.mark.derive("grad", "device", "contract")
 
@@ -319,3 +321,12 @@ def test_places_far_from_zero(check, rng):
     queries, keys = 2016.0 + places(rng, 3), 2016.0 + 2 * places(rng, 5)
     check["nadaraya_watson"](queries, keys, known(rng, 5))
     check["NWKernelRegression"]()(queries, keys, known(rng, 5))
+
+
+@pytest.mark.derive("grad")
+def test_loss_with_a_w_that_was_loaded(check, rng):
+    """The loss asks what w is now, as a call does."""
+    regression = check["NWKernelRegression"]().set(w=rng.uniform(low=0.5))
+    with loaded_since(check):
+        regression(places(rng, 3), places(rng, 5), known(rng, 5))
+    regression.method("loss", places(rng, 6), known(rng, 6))

@@ -22,7 +22,7 @@ def test_by_hand(check):
     """The example of the task, in numbers that can be followed on paper."""
     weight, bias = torch.tensor([[1.0, 1.0, 0.0], [0.0, 1.0, 2.0]]), torch.tensor([0.0, 1.0])
     a, b = torch.tensor([[1.0, 0.0, -1.0], [0.0, 1.0, 0.0]]), torch.tensor([[1.0, 0.0], [-3.0, 1.0]])
-    check["LoRALinear"].driven("adapt", weight, bias, a, b, torch.tensor([1.0, 2.0, 3.0]), 4, ("merge",))
+    check["LoRALinear"].driven("adapt", weight, bias, a, b, torch.tensor([1.0, 2.0, 3.0]), 4, ("merge", "unmerge"))
 
 
 def test_one_token(check, rng):
@@ -149,6 +149,23 @@ def test_training_without_dropout(check, rng):
 def test_no_dropout_in_evaluation(check, rng):
     """In evaluation mode a rate of one half, the fourth setting, changes nothing; merging does not depend on it."""
     check["LoRALinear"].driven("adapt", *layer(rng, 6, 5, 3), rng.normal(2, 4, 6), 7, ("merge", "unmerge"), 0.5)
+
+
+@pytest.mark.derive("grad")
+def test_merged_in_training(check, rng):
+    """Merging and taking apart do the same in training, whatever dropout drops, and with or without a graph."""
+    does = (
+        *("train then merge", "eval then unmerge", "merge then train then unmerge then eval"),
+        *("train then no_grad merge", "no_grad unmerge then eval"),
+    )
+    check["LoRALinear"].driven("adapt", *layer(rng, 6, 5, 3), rng.normal(2, 4, 6), 7, does, 0.5)
+
+
+@pytest.mark.derive
+def test_merged_where_no_graph_is_recorded(check, rng):
+    """Nothing is learned by merging: it is the same where no gradients are recorded."""
+    does = ("no_grad merge", "no_grad unmerge", "inference_mode merge", "inference_mode unmerge")
+    check["LoRALinear"].driven("adapt", *layer(rng, 6, 5, 3), rng.normal(2, 4, 6), 7, does)
 
 
 @pytest.mark.derive("grad", "device", "contract")

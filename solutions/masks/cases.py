@@ -3,6 +3,9 @@
 import pytest
 import torch
 
+from grader.kit.defaults import slices_of_longer_ones, slices_of_wider_ones
+from grader.kit.inference import inference_mode
+
 
 def tokens(rng, *shape, pad=0):
     """Draw token ids of which about a third, in any place, is padding."""
@@ -206,3 +209,20 @@ def test_other_sizes(check, rng):
     half = rng.keep(3, 4)
     half[1] = False
     check["combine_masks"](half, rng.keep(2, 3, 4))
+
+
+@pytest.mark.derive
+def test_masks_in_inference_mode(check, rng):
+    """Nothing is learned by masks: they are the same where no gradients are recorded."""
+    with inference_mode(check):
+        check["padding_mask"](tokens(rng, 3, 5))
+        check["causal_mask"](4, 6)
+        check["combine_masks"](rng.keep(2, 3, 4), rng.keep(3, 4))
+
+
+@pytest.mark.derive("device")
+def test_masks_that_are_slices(check, rng):
+    """Part of a mask that was made for more keys, or for more queries."""
+    for slices in (slices_of_wider_ones, slices_of_longer_ones):
+        with slices(check):
+            check["combine_masks"](rng.keep(2, 3, 4), rng.keep(2, 1, 3, 4))
