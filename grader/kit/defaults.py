@@ -1,4 +1,4 @@
-"""Calls of a case whose caller has set another default, or whose inputs lie otherwise in memory."""
+"""Calls of a case whose caller has another default, other layouts of its inputs, or other gradients to ask for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from grader.judge.cases.check import Check
+from grader.judge.cases.levels import PLAIN
 from grader.sandbox.levels import HALF, LOADED
 from grader.transport.memory import LONGER, WIDER
 
@@ -36,6 +37,13 @@ def slices_of_longer_ones(check: Check) -> Iterator[None]:
 def loaded_since(check: Check) -> Iterator[None]:
     """Let each call of a module inside come behind one with other weights, which are loaded anew in between."""
     with _at(check, "before", LOADED):
+        yield
+
+
+@contextmanager
+def of_everything(check: Check) -> Iterator[None]:
+    """Let gradients be asked of all inputs and weights in the calls inside, whatever the rest of the case asks of."""
+    with _at(check, "asks", PLAIN):
         yield
 
 

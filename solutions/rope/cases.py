@@ -5,6 +5,8 @@ import math
 import pytest
 import torch
 
+from grader.kit.defaults import of_everything
+
 
 def rotate(check, x, **settings):
     """Make the tables for `x` where it will be, and turn it."""
@@ -211,6 +213,9 @@ def test_gradients_of_the_tables(check, rng):
     """Tables may have been learned: they get their gradients, too, in all their digits."""
     angles = rng.uniform(5, 4, low=-math.pi, high=math.pi)
     check["apply_rotary"](rng.normal(2, 3, 5, 8), angles.cos(), angles.sin())
+    with of_everything(check):
+        for heads, tokens in ((1, 1), (3, 1), (1, 4)):
+            check["apply_rotary"](rng.normal(2, heads, tokens, 8), angles[:tokens].cos(), angles[:tokens].sin())
 
 
 @pytest.mark.precise
