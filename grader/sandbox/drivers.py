@@ -7,7 +7,6 @@ It gets the answer's entry first. This file is written into the script for a deb
 import copy
 import functools
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -209,8 +208,7 @@ def drop(lora: Any, weight: Any, bias: Any, A: Any, B: Any, x: Any, alpha: float
 def _adapted(lora: Any, weight: Any, bias: Any, *settings: Any, **named: Any) -> Any:
     """Build a layer around a linear one with this weight; in evaluation mode, outside of inference mode."""
     with torch.inference_mode(mode=False), torch.enable_grad():
-        sizes = (weight.size(1), weight.size(0), bias is not None)
-        base = torch.nn.Linear(*sizes, dtype=weight.dtype, device=weight.device)
+        base = torch.nn.Linear(*weight.shape[::-1], bias is not None, dtype=weight.dtype, device=weight.device)
         with torch.no_grad():
             base.weight.copy_(weight)
             if bias is not None:
@@ -225,8 +223,7 @@ def _elsewhere(lora: Any, weight: Any, bias: Any, *settings: Any, **named: Any) 
 
 
 def _parameter(layer: Any, name: str) -> Any:
-    own = getattr(layer, name, None)
-    if not isinstance(own, torch.nn.Parameter):
+    if not isinstance(own := getattr(layer, name, None), torch.nn.Parameter):
         raise RuntimeError(f"{name} is a {type(own).__name__}, expected an nn.Parameter")  # noqa: TRY004 - as torch says it
     return own
 
@@ -262,7 +259,7 @@ def _after(word: str, layer: Any, x: Any, another: Callable[[], Any]) -> Any:
             x.copy_(numbers)
     elif word != "again":
         where, _, method = word.rpartition(" ")
-        with getattr(torch, where)() if where else nullcontext():
+        with getattr(torch, where or "enable_grad")():
             getattr(layer, method)()
     return layer
 
@@ -270,8 +267,7 @@ def _after(word: str, layer: Any, x: Any, another: Callable[[], Any]) -> Any:
 def _is_frozen(layer: Any) -> None:
     """Raise RuntimeError where more than A and B is trained."""
     named = layer.named_parameters()
-    learning = [name for name, own in named if own.requires_grad and own is not layer.A and own is not layer.B]
-    if learning:
+    if learning := [name for name, own in named if own.requires_grad and own is not layer.A and own is not layer.B]:
         raise RuntimeError(f"only A and B are trained, but requires_grad is True for {', '.join(learning)}")
 
 
