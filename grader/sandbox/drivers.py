@@ -208,7 +208,7 @@ def drop(lora: Any, weight: Any, bias: Any, A: Any, B: Any, x: Any, alpha: float
 def _adapted(lora: Any, weight: Any, bias: Any, *settings: Any, **named: Any) -> Any:
     """Build a layer around a linear one with this weight; in evaluation mode, outside of inference mode."""
     with torch.inference_mode(mode=False), torch.enable_grad():
-        base = torch.nn.Linear(*weight.shape[::-1], bias is not None, dtype=weight.dtype, device=weight.device)
+        base = torch.nn.Linear(weight.size(1), len(weight), bias is not None, dtype=weight.dtype, device=weight.device)
         with torch.no_grad():
             base.weight.copy_(weight)
             if bias is not None:
