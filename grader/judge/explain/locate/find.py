@@ -166,8 +166,8 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
     around = Around(answer, statements, reference, case.check.grading.reference_text, alignment.anchors, is_new=is_new)
     if region.raised:  # by a statement of its own: it is the condition that is to blame, or what it asks about
         heads = flow_of(statements.source).at(region.lines[0])
-        if heads.text.startswith("Raise("):
-            region = replace(region, lines=(*heads.heads[-1:], *(region.lines[1:] if heads.heads else region.lines)))
+        if heads.text.startswith("Raise(") and heads.heads:
+            region = replace(region, lines=(heads.heads[-1], *region.lines[1:]))
     region = _without_idle(region, answer, statements, case.check.grading.reference_text)
     around.order()
     around.strangers(region.steps, region.strangers)
