@@ -87,9 +87,18 @@ def compiled(entries: dict[Key, Entry], lang: str) -> bytes:
     return stream.getvalue()
 
 
+class _Catalog(Catalog):
+    """Entries under headers that do not say which version of Babel wrote them."""
+
+    @property
+    def mime_headers(self) -> list[tuple[str, str]]:
+        """Names of headers with what they say."""
+        return [(name, said) for name, said in super().mime_headers if name != "Generated-By"]
+
+
 def _catalog(entries: dict[Key, Entry], lang: str) -> Catalog:
-    """Return what Babel writes; nothing in it tells when, so that equal entries give equal files."""
-    catalog = Catalog(
+    """Return what Babel writes; nothing in it tells when, or by which Babel, so that equal entries give equal files."""
+    catalog = _Catalog(
         locale=lang,
         project=DOMAIN,
         version="-",
