@@ -17,7 +17,7 @@ from string import Formatter
 from typing import Final
 
 from babel.messages import mofile, pofile
-from babel.messages.catalog import Catalog
+from babel.messages.catalog import Catalog, Message
 
 from grader.language import CATALOGUES, DOMAIN, LANGUAGES
 
@@ -90,10 +90,12 @@ def compiled(entries: dict[Key, Entry], lang: str) -> bytes:
 class _Catalog(Catalog):
     """Entries under headers that do not say which version of Babel wrote them."""
 
-    @property
-    def mime_headers(self) -> list[tuple[str, str]]:
-        """Names of headers with what they say."""
-        return [(name, said) for name, said in super().mime_headers if name != "Generated-By"]
+    def __iter__(self) -> Iterator[Message]:
+        for message in super().__iter__():
+            if not message.id:
+                lines = str(message.string).splitlines(keepends=True)
+                message.string = "".join(line for line in lines if not line.startswith("Generated-By"))
+            yield message
 
 
 def _catalog(entries: dict[Key, Entry], lang: str) -> Catalog:
