@@ -56,6 +56,7 @@ class Judge:
         self._keeper = KeeperClient(control)
         self._workbench: Workbench | None = None
         self._served = 0
+        self._on_hardware = is_real((settings["request"] or {}).get("device", ""))
 
     def serve(self, request: dict[str, Any] | None) -> None:
         """Do what the client asks, request after request, until it hangs up or wants no more."""
@@ -109,11 +110,13 @@ class Judge:
     # --- grading
 
     def _grade(self, request: dict[str, Any], progress: _Progress) -> None:
-        if self._served >= MOST_GRADINGS or (self._workbench is not None and self._workbench.is_outdated()):
+        on_hardware = is_real(request["device"])
+        if on_hardware:
+            refuse_absent_device(request["device"])
+        outdated = self._workbench is not None and self._workbench.is_outdated()
+        if self._served >= MOST_GRADINGS or outdated or on_hardware != self._on_hardware:  # a keeper confines all alike
             tell(self._client, {"event": "another"})
             return
-        if is_real(request["device"]):
-            refuse_absent_device(request["device"])
         many = bool(request.get("many"))
         workbench = self._workbench_for(request["kata"])
         plan = workbench.plan_for(request)

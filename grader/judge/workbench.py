@@ -67,7 +67,7 @@ class Workbench:
 
         Sandboxes start while the reference is read; those that wait already load the file at once.
         """
-        self._workers = ONE_WORKER if many else WORKERS
+        self._workers = ONE_WORKER if many and not is_real(request["device"]) else WORKERS
         self._ask_for_sandboxes()
         seed = plan.seed if plan is not None else self.seed_for(request)
         reference, filename = self.reference, Path(request["filename"]).name

@@ -278,6 +278,7 @@ def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
     torch.set_num_threads(1)
     lazy.compile_nothing()
     torch.set_deterministic_debug_mode("warn")  # torch.empty is NaN then: what was never written shows
+    torch.backends.cudnn.allow_tf32 = False  # recurrent layers on a GPU would keep 10 bits
     scratch = Path(settings["scratch"])
     read = map(Path, settings["read"])
     active = confine.confine(scratch, read, settings["memory"], settings["cpu_seconds"], settings["layers"])

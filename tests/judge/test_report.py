@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from grader.judge.cases.case import Case, variants_of
+from grader.judge.cases.case import Case, on_hardware, variants_of
 from grader.judge.cases.variant import Variant
 from grader.judge.explain import report
 from grader.judge.failure import Failure, SandboxEnded, from_ending
@@ -152,7 +152,7 @@ def test_cases_of_other_families() -> None:
     """A case of another family runs in this one alone, in its own way."""
     (grad,) = variants_of(a_case("grad", None), FAMILIES)
     (device,) = variants_of(a_case("device", None), FAMILIES)
-    (cuda,) = variants_of(a_case("device", None), FAMILIES, "cuda:0")
+    (cuda,) = on_hardware([device], "cuda:0")
     (contract,) = variants_of(a_case("contract", None), FAMILIES)
     (cost,) = variants_of(a_case("cost", None), FAMILIES)
     assert (grad.grad, grad.dtype) == (True, torch.float64)

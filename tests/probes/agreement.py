@@ -64,6 +64,7 @@ def gradients(results, inputs):
 
 def disagreement(snippet: Snippet, device: Device) -> str:
     """Return in what honest code differs from its run on the CPU, "" if in nothing."""
+    tolerance = TOLERANCE if device.sim else snippet.tolerance
     on_cpu, there = snippet.inputs(), [device.to(tensor) for tensor in snippet.inputs()]
     torch.manual_seed(0)
     want = leaves(snippet.function(*on_cpu))
@@ -74,12 +75,12 @@ def disagreement(snippet: Snippet, device: Device) -> str:
     for a, b in zip(got, want, strict=True):
         if (a.shape, a.dtype) != (b.shape, b.dtype) or (device.sim and a.stride() != b.stride()):
             return f"{a.shape}, {a.dtype}, strides {a.stride()} and not {b.shape}, {b.dtype}, {b.stride()}"
-        if (difference := error(device.back(a), b.detach())) > TOLERANCE:
+        if (difference := error(device.back(a), b.detach())) > tolerance:
             return f"values differ by {difference:.1e}"
     for a, b in zip(gradients(got, there), gradients(want, on_cpu), strict=True):
         if (a is None) != (b is None):
             return "a gradient is missing"
-        if a is not None and (difference := error(device.back(a), b)) > TOLERANCE:
+        if a is not None and (difference := error(device.back(a), b)) > tolerance:
             return f"gradients differ by {difference:.1e}"
     return ""
 
@@ -136,6 +137,7 @@ def main():
     warnings.filterwarnings("ignore", "`torch.jit.script` is deprecated")  # torch.func.jvp calls it
     torch.set_num_threads(1)
     torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False  # for recurrent layers
     device = Device(options.device)
     report = {
         "available": simdevice.available() if device.sim else "",

@@ -14,7 +14,7 @@ from grader.judge.cases.check import Check
 from grader.judge.cases.rng import Numbers
 from grader.judge.cases.variant import Variant, as_derived
 from grader.sandbox.observe import SIMULATED
-from grader.transport.memory import BEHIND
+from grader.transport.memory import BEHIND, OWN
 
 CORE: Final = "core"
 DERIVED_FROM: Final = (CORE, "mask")
@@ -62,11 +62,11 @@ def traits_of(marks: Iterable[Any]) -> dict[str, Any]:
     }
 
 
-def variants_of(case: Case, families: tuple[str, ...], device: str = "") -> list[Variant]:
+def variants_of(case: Case, families: tuple[str, ...]) -> list[Variant]:
     """Return the variants of a case: its own, and those derived from it for the families of the kata."""
-    family, chosen, device = case.family, case.derives, device or SIMULATED
+    family, chosen = case.family, case.derives
     plain = Variant(family, recording="no_grad", layout=BEHIND) if family in DERIVED_FROM else Variant(family)
-    on_device = Variant("device", "" if device == SIMULATED else device, device=device)
+    on_device = Variant("device", device=SIMULATED)
     own = {
         "grad": Variant("grad", dtype=torch.float64, grad=True),
         "device": on_device,
@@ -89,3 +89,16 @@ def variants_of(case: Case, families: tuple[str, ...], device: str = "") -> list
         variants = [own, *map(as_derived, variants[1:])]
         variants.append(Variant("contract", dtype=own.dtype, trace=True, compares_values=False))
     return variants
+
+
+def on_hardware(variants: list[Variant], device: str) -> list[Variant]:
+    """Return the variants that run on the simulated device once more, on a real one of this name.
+
+    Inputs lie there as one expects, since kernels may ask for it: a recurrent layer takes no state that is a slice.
+    """
+    levels = [tuple(level for level in variant.levels if level[0] != "layout") for variant in variants]
+    return [
+        dataclasses.replace(variant, label=device, device=device, layout=OWN, levels=own)
+        for variant, own in zip(variants, levels, strict=True)
+        if variant.device == SIMULATED
+    ]

@@ -267,7 +267,7 @@ def _again(check: Check, exchange: Exchange, args: list[Any]) -> Any:
     until = check.exchanges[: check.exchanges.index(exchange)]
     header, _tensors = exchange.sent
     packer = Packer()
-    worker = check.grading.answer.worker(check.variant.family)
+    worker = check.grading.answer.worker(check.variant.family, device=check.variant.device)
     try:
         for other in until:
             worker.wait(worker.submit(*other.sent))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from grader.judge.cases.case import Case, variants_of
+from grader.judge.cases.case import Case, on_hardware, variants_of
 from grader.judge.cases.levels import drawn
 from grader.judge.contract import Grading
 from grader.judge.exchange.results import Exchange
@@ -21,6 +21,7 @@ from grader.judge.runs.recording import Recording
 from grader.judge.workers.answer import worker_of
 from grader.judge.workers.backend import loaded
 from grader.transport.operations import Several
+from grader.transport.request import is_real
 
 
 class Plan:
@@ -65,9 +66,11 @@ def runs_of(
 ) -> list[Run]:
     """Return the runs that give all outcomes of these cases, numbered, at the levels that a seed draws.
 
-    ``without`` those that the kata leaves out.
+    ``without`` those that the kata leaves out. What runs on the simulated device also runs on a real ``device``.
     """
-    variants = drawn((variants_of(case, families, device) for case in cases), seed, without)
+    variants = drawn((variants_of(case, families) for case in cases), seed, without)
+    if is_real(device):
+        variants = ([*own, *on_hardware(own, device)] for own in variants)
     runs = [run for case, own in zip(cases, variants, strict=True) for run in planned(case, own)]
     for number, run in enumerate(runs, 1):
         run.number = number

@@ -154,7 +154,7 @@ class Runner:
         return check
 
     def _worker(self, run: Run) -> Worker:
-        return self._grading.answer.worker(run.outcome.family, run.number)
+        return self._grading.answer.worker(run.outcome.family, run.number, run.outcome.variant.device)
 
     # --- one by one
 

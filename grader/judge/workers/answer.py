@@ -17,6 +17,7 @@ from grader.judge.workers.sandbox import START_SECONDS, Sandbox
 from grader.language import _
 from grader.sandbox import lazy
 from grader.transport.operations import Message, Several
+from grader.transport.request import is_real
 
 SECONDS_AFTER_A_TIMEOUT: Final = (2.0, 1.0, 0.5)
 """After the first timeout each further call gets less: an endless loop costs its own deadline once, not once a case."""
@@ -29,8 +30,10 @@ SHARED: Final = 3
 """Of the runs with gradients the plain worker has one in so many, so that both workers have as much to do."""
 
 
-def worker_of(family: str, number: int = 0) -> str:
-    """Return the worker for a run of a family, where there are two; ``number`` is the run's."""
+def worker_of(family: str, number: int = 0, device: str = "") -> str:
+    """Return the worker for a run of a family, where there are two; ``number`` and ``device`` are the run's."""
+    if is_real(device):
+        return PLAIN_WORKER
     if family == "device" or (family == "grad" and number % SHARED):
         return DEVICE_WORKER
     return PLAIN_WORKER
@@ -62,9 +65,9 @@ class Answer:
             assert keeper is not None
             keeper.ask(worker, cpu_seconds=kata.grading_seconds)
 
-    def worker(self, family: str, number: int = 0) -> Worker:
-        """Return the worker for a run of a family; ``number`` is the run's."""
-        name = worker_of(family, number)
+    def worker(self, family: str, number: int = 0, device: str = "") -> Worker:
+        """Return the worker for a run of a family; ``number`` and ``device`` are the run's."""
+        name = worker_of(family, number, device)
         return self._named(name if name in self._names else self._names[0])
 
     def _named(self, name: str) -> Worker:

@@ -14,7 +14,10 @@ from grader.transport import jsonlines
 from grader.transport.operations import Message, Several, frame_to_preload
 
 PLAIN_WORKER, DEVICE_WORKER = WORKERS = ("plain", "second")
-"""Two sandboxes work at the same time. The simulated device cannot be unregistered: only the second one has it."""
+"""Two sandboxes work at the same time. The simulated device cannot be unregistered: only the second one has it.
+
+Gradients on a real device are taken in the first one: autograd serves one kind of accelerator in a process.
+"""
 ONE_WORKER: Final = (DEVICE_WORKER,)
 """Where other answers keep the processors busy, one sandbox does it all."""
 

@@ -35,6 +35,8 @@ class Snippet:
     shapes: tuple[Shape, ...]
     grad: bool = True
     shows: Verdict = "unseen"
+    tolerance: float = 1e-5
+    """How far a real device's values may be from the CPU's; infinite where they are drawn there."""
 
     def inputs(self) -> list[torch.Tensor]:
         """Return the same random arguments each time."""
@@ -47,12 +49,12 @@ LEGIT: dict[str, Snippet] = {}
 WRONG: dict[str, Snippet] = {}
 
 
-def legit(*shapes: Shape, grad: bool = True) -> Callable[[Function], Function]:
+def legit(*shapes: Shape, grad: bool = True, tolerance: float = 1e-5) -> Callable[[Function], Function]:
     """Register honest code."""
 
     def register(function: Function) -> Function:
         group = function.__module__.rpartition(".")[2]
-        LEGIT[function.__name__] = Snippet(function.__name__, group, function, shapes, grad)
+        LEGIT[function.__name__] = Snippet(function.__name__, group, function, shapes, grad, tolerance=tolerance)
         return function
 
     return register

@@ -204,7 +204,7 @@ def _is_right_alone(case: CaseOutcome, call: Exchange) -> bool:
 
 def _again(check: Check, call: Exchange, before: Sequence[Exchange]) -> Exchange | None:
     """Have a call made in a process of its own, after some others; None where it returns nothing there."""
-    worker = Worker(check.grading.answer, worker_of(check.variant.family))
+    worker = Worker(check.grading.answer, worker_of(check.variant.family, device=check.variant.device))
     again = replace(call, settled=False, value=None)
     try:
         for other in before:

@@ -184,7 +184,7 @@ def calls_before(check: Check, exchange: Exchange) -> list[Exchange]:
 
 def _again(check: Check, exchange: Exchange, instead: Header) -> Reply:
     until = check.exchanges[: check.exchanges.index(exchange)]
-    worker = check.grading.answer.worker(check.variant.family)
+    worker = check.grading.answer.worker(check.variant.family, device=check.variant.device)
     header, tensors = exchange.sent
     for other in until:
         worker.wait(worker.submit(*other.sent))

@@ -137,7 +137,7 @@ class Ways:
             return frozenset()
         wanted = {id(call) for call in calls}
         until = max(check.exchanges.index(call) for call in calls) + 1
-        worker = check.grading.answer.worker(check.variant.family)
+        worker = check.grading.answer.worker(check.variant.family, device=check.variant.device)
         found = set[Step]()
         try:
             asked = []
