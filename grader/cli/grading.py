@@ -14,12 +14,13 @@ from grader.cli.base import App, KataCommand, Target, examples, kata_names
 from grader.cli.formatting import form_of, format_options, refuse_many
 from grader.cli.guard import refuse, refuse_any
 from grader.cli.mocking import grade_in_mock
-from grader.cli.place import answered_by, is_own, is_path, is_same
+from grader.cli.place import answered_by, defined_in, is_own, is_path, is_same
 from grader.client.broken import error_report, refused, unreadable
-from grader.errors import GraderFailed, NothingToReproduce, NotUtf8, UsageError
+from grader.errors import GraderFailed, NoCurrentKata, NothingToReproduce, NotUtf8, UsageError
 from grader.language import _
 from grader.text import shown
 from grader.transport.request import Request
+from grader.workspace import read_answer
 
 _DEVICE = re.compile(r"cpu|mps|cuda(:\d+)?")
 
@@ -221,16 +222,29 @@ def repro_command(app: App, kata: str | None, debug: bool) -> None:
 
 
 def _target(app: App, kata: str | None, path: Path | None, *, debug: bool) -> Target:
-    """Return what to grade; a file's own name counts: `--file other/mha.py` is an answer to mha."""
+    """Return what to grade; a file's own name counts: `--file other/mha.py` is an answer to mha.
+
+    Where its name says nothing what it defines does, and else it is an answer to the current kata.
+    """
     if path is None:
         return app.target(kata, debug=debug)
-    return _target_of(app, kata, path, debug=debug) or Target(app.kata_id(None), debug)
+    target = _target_of(app, kata, path, debug=debug)
+    if target is not None:
+        return target
+    try:
+        return Target(app.kata_id(None), debug)
+    except NoCurrentKata as error:
+        read_answer(path)  # where it is not there, that is what is wrong
+        nobody = _("Neither its name nor what it defines says which kata {path} answers.").format(path=shown(path))
+        raise UsageError(nobody, _("`kata grade KATA --file {path}` says it.").format(path=shown(path))) from error
 
 
 def _target_of(app: App, kata: str | None, path: Path, *, debug: bool) -> Target | None:
     if kata:
         return app.target(kata, debug=debug)
     answered = answered_by(path)
+    if answered is None and len(possible := defined_in(path)) == 1:
+        answered = possible[0]
     return Target.of(answered, debug=debug) if answered else None
 
 

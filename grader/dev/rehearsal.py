@@ -69,9 +69,10 @@ def rehearse_with(
     source: str,
     watching: AbstractContextManager[None],
     on_case: Callable[[CaseOutcome], None] = lambda _case: None,
+    seed: int = SEED,
 ) -> Iterator[str]:
     """Run all cases but those that count or train with a source; yields what it does wrong, a sentence each."""
-    grading = Grading(Reference(kata), SEED)
+    grading = Grading(Reference(kata), seed)
     witness = Witness(source, str(kata.solution / "reference.py"), watching)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -34,6 +34,7 @@ DEFAULT_DTYPES: Final = {DTYPE: torch.float64, HALF: torch.bfloat16}
 
 # What an answer could patch, taken before it is loaded.
 _Tensor, _clone, _copy, _roll = torch.Tensor, torch.Tensor.clone, torch.Tensor.copy_, torch.Tensor.roll
+_data = getattr(_Tensor, "data").__get__  # noqa: B009 - for mypy it would be a tensor
 _no_grad, _manual_seed = torch.no_grad, torch.default_generator.manual_seed
 
 
@@ -131,7 +132,7 @@ def _other_numbers(
     before = levels.get("before", "")
     if before == INPUTS:
         tensors = [tensor for tensor in inputs.values() if can_be_written(tensor)]
-        return other_numbers(tensors, put_in_place(tensors))
+        return other_numbers(tensors, put_in_place(tensors, noted=False))
     own = {} if module is None else dict(module.named_parameters())
     if not before or module is None or any(map(torch.nn.parameter.is_lazy, own.values())):
         return nullcontext()
@@ -184,13 +185,16 @@ def can_be_written(tensor: torch.Tensor) -> bool:
     return all(stride or size < 2 for stride, size in zip(tensor.stride(), tensor.shape, strict=True))
 
 
-def put_in_place(tensors: list[torch.Tensor]) -> Callable[[list[torch.Tensor]], None]:
-    """Return what writes numbers into these tensors, as an optimiser steps or a caller fills a buffer again."""
+def put_in_place(tensors: list[torch.Tensor], *, noted: bool = True) -> Callable[[list[torch.Tensor]], None]:
+    """Return what writes numbers into these tensors, as an optimiser steps or a caller fills a buffer again.
+
+    ``noted``: whether autograd counts it as a change. It does not where the buffer is NumPy's.
+    """
 
     def put(numbers: list[torch.Tensor]) -> None:
         with _no_grad():
             for tensor, true in zip(tensors, numbers, strict=True):
-                _copy(tensor, true)
+                _copy(tensor if noted else _data(tensor), true)
 
     return put
 

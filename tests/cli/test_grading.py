@@ -72,6 +72,20 @@ def test_grade_another_file(tool, tmp_path):
     assert "There is no file" in tool("grade", "second", "--file", "nowhere.py", code=2).stderr
 
 
+def test_a_file_whose_name_says_nothing(tool, tmp_path):
+    """What it defines says which kata it answers; else it is one to the current kata, and without one nobody knows."""
+    path = tmp_path / "attempt.py"
+    path.write_text("x = 1")
+    error = tool("grade", str(path), code=2).stderr
+    assert "Neither its name nor what it defines says which kata" in error
+    assert "`kata grade KATA --file" in error
+    assert "There is no file" in tool("grade", "--file", "nowhere.py", code=2).stderr
+    tool("start", "second")
+    assert "second:" in tool("grade", str(path), code=1).stdout
+    path.write_text("def third(x):\n    pass\n")
+    assert "third passed" in tool("grade", str(path)).stdout
+
+
 def test_json_is_the_report_and_nothing_else(tool):
     """--json prints one document on standard output, the one that is stored."""
     tool.answer("fail")

@@ -267,3 +267,12 @@ def test_a_verdict_that_nobody_asks_about_has_no_reasons(session: Session) -> No
     assert not short["causes"]
     right = session.grade(Request(KATA.id, KATA.reference(), KATA.filename, seed=SEED, explained=False), many=True)
     assert right["verdict"] == "passed"
+
+
+def test_a_text_that_is_drawn_is_no_level() -> None:
+    """No answer can wait for a text that the next grading does not have; those that cases write down are levels."""
+    kata = catalog.find("bpe")
+    (train,) = (target for target in second_paths.targets_of(kata) if target.name == "train_bpe.")
+    texts = {one for one in train.parameters["text"].others if isinstance(one, str)}
+    assert "aaabdaaabac" in texts
+    assert not any(len(text) > 2000 and set(text) == set(text[:2]) and text[:2] != "ab" for text in texts)

@@ -103,7 +103,7 @@ class MortalAnswer:
         self.source, self.dies_at = source, dies_at
         self._worker = MortalWorker(self)
 
-    def worker(self, _family: str, _name: str = "") -> MortalWorker:
+    def worker(self, _family: str, _number: int = 0, _device: str = "") -> MortalWorker:
         """There is one."""
         return self._worker
 
