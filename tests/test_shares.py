@@ -55,3 +55,11 @@ def test_katas_of_every_day_are_spread(kata: str) -> None:
     found = [sum(is_todays(item, [*EVERY_DAY, *COURSE], day) for item in items) for day in range(SHARES)]
     assert sum(found) == len(items)
     assert max(found) < 25
+
+
+@pytest.mark.xdist_group("one worker")
+def test_one_worker_does_a_group(request: pytest.FixtureRequest) -> None:
+    """What shares a judge comes to the worker that has it, of which pytest-xdist tells by the name of a test."""
+    if not hasattr(request.config, "workerinput"):
+        pytest.skip("there is one process")
+    assert request.node.nodeid.endswith("@one worker")

@@ -1,0 +1,78 @@
+"""Cases of translate at the sizes that people train, and in the ways in which they translate."""
+
+import pytest
+import torch
+from cases import PAD, SOURCE, TARGET, enlivened, lively, sources, targets
+
+from grader.kit.defaults import of_everything, slices_of_longer_ones
+from grader.kit.inference import inference_mode
+
+
+def loud(check, rng, sizes, *more):
+    """Build a model of these sizes whose tokens outweigh the table of positions, which has the digits of float32."""
+    model = check.module(*sizes, *more)
+    scale = 40.0 / sizes[2] ** 0.5
+    model.set(transformer__encoder__embedding__weight=rng.normal(sizes[0], sizes[2], scale=scale))
+    return model.set(transformer__decoder__embedding__weight=rng.normal(sizes[1], sizes[2], scale=scale))
+
+
+def with_ids(tokens, *ids):
+    """Put these ids into every row: to a narrower type of number some of them look like padding."""
+    tokens[:, 1 : 1 + len(ids)] = torch.tensor(ids)
+    return tokens
+
+
+@pytest.mark.precise
+@pytest.mark.derive("grad")
+def test_sizes_that_people_train(check, rng):
+    """A wide and deep model with a real vocabulary; 300 tokens; lengths that agree, lengths of one."""
+    deep = loud(check, rng, (1200, 1300, 72, 12, 80, 4), 50, 1)
+    src = with_ids(rng.integers(2, 1200, 9, 6), 257, 513, 1025)
+    tgt = with_ids(rng.integers(2, 1300, 9, 7), 257, 513, 1025)
+    tgt[::2, 4:] = 1
+    small = loud(check, rng, (1200, 1300, 4, 2, 3, 1), 301)
+    source, target = (with_ids(rng.integers(1, 1200, 1, length), 128, 256, 512, 1024) for length in (300, 301))
+    alike = loud(check, rng, (SOURCE, TARGET, 4, 2, 3, 1), 4)
+    with of_everything(check):
+        for model, pair in ((deep, (src, tgt)), (small, (source, target))):
+            model(*pair[:1], pair[1][:, 1:])
+            model.method("loss", *pair)
+        for batch, m, n in ((4, 4, 4), (1, 4, 4), (4, 1, 4), (4, 4, 2), (1, 1, 2)):
+            pair = sources(rng, [m] * batch), targets(rng, [n] * batch)
+            alike(*pair)
+            alike.method("loss", *pair)
+    tiny = loud(check, rng, (SOURCE, TARGET, 1, 1, 1, 1), 1)
+    tiny.train()(sources(rng, [1, 1]), targets(rng, [1, 1]))
+    tiny.eval()(sources(rng, [1, 1]), targets(rng, [1, 1]))
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_translations_at_sizes_that_people_train(check, rng):
+    """A long source and a long translation; many sentences, a real vocabulary, layers on layers."""
+    long = enlivened(check.module(SOURCE, TARGET, 16, 2, 8, 1, 300), rng, 16, 1, PAD)
+    long.method("translate", sources(rng, [300]), 1, TARGET, 70)
+    many = enlivened(check.module(SOURCE, TARGET, 16, 8, 8, 5), rng, 16, 5, PAD)
+    many.method("translate", sources(rng, [4] * 9), 1, TARGET, 4)
+    for batch, length in ((4, 4), (1, 1), (4, 1)):
+        many.method("translate", sources(rng, [length] * batch), 1, TARGET, 4)
+    wide = loud(check, rng, (1200, 1300, 72, 12, 80, 1), 50, 1)
+    wide.method("translate", with_ids(rng.integers(2, 1200, 3, 6), 257, 513, 1025), 1100, 1300, 3)
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_slices_and_inference_mode(check, rng):
+    """Sentences are slices of longer ones; a translation is asked for in inference mode, in training, and again."""
+    model = lively(check, rng)
+    src, tgt = sources(rng, [4, 2, 3]), targets(rng, [5, 3, 4])
+    with slices_of_longer_ones(check):
+        model(src, tgt)
+        model.method("loss", src, tgt)
+        model.method("translate", src, 1, TARGET, 4)
+    with inference_mode(check):
+        model(src, tgt)
+        model.method("loss", src, tgt)
+        model.method("translate", src, 1, TARGET, 4)
+    model.train().method("translate", src, 1, TARGET, 4)
+    model.eval().method("translate", src, 1, TARGET, 4)
