@@ -378,3 +378,11 @@ def test_layers_are_made_in_any_order(session: Session) -> None:
         "mha", (query + key, key + query), ("math.sqrt(self.d_head)", "math.sqrt(self.d_head * self.n_heads)")
     )
     assert [cause["id"] for cause in why(session, "mha", source)] == ["scale-d-model"]
+
+
+@on_its_worker("packed-attention")
+def test_steps_without_numbers_do_not_end_the_search(session: Session) -> None:
+    """A sequence is empty, and so are the scores within it, whose maximum nobody can take."""
+    old = "        queries = q[start:end]"
+    new = f"        if not length:\n            outputs.append(torch.zeros_like(v[start:]))\n            break\n{old}"
+    assert why(session, "packed-attention", changed("packed-attention", (old, new)))

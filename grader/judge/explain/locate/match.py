@@ -109,7 +109,7 @@ class Matcher:
 
         ``operation``: what alone has made it, where many a thing has such numbers.
         """
-        if not bool((value != value.flatten()[:1]).any()):
+        if not value.numel() or not bool((value != value.flatten()[0]).any()):
             return None
         mine = without_ones(value)
         for number, theirs in reversed(self._steps):

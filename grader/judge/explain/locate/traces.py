@@ -283,7 +283,7 @@ def _within(recorder: Recorder, number: int) -> Iterator[Step]:
     if step.operation not in BY_HAND or recorder.calls is None or len(step.reads) != 1:
         return
     value, args = recorder.steps[step.reads[0]].value, recorder.calls[number].args
-    if value is None or not value.dim() or value.dtype != NUMBERS or type(args[1]) is not int:
+    if value is None or not value.dim() or not value.numel() or value.dtype != NUMBERS or type(args[1]) is not int:
         return
     moved = value - value.amax(args[1], keepdim=True)
     for one in (moved, moved.exp(), moved.exp().sum(args[1], keepdim=True), value.exp(), value.logsumexp(args[1])):
