@@ -31,15 +31,16 @@ def on_its_worker(kata: str) -> pytest.MarkDecorator:
     return pytest.mark.xdist_group(kata)
 
 
-def by_kata(*tests: Any) -> list[Any]:
+def by_kata(*tests: Any, of: int = 1) -> list[Any]:
     """Return the parameters of a test, of which the first is a kata, for the workers that have their judges.
 
-    Each is done on a day of its kata, when its judge is prepared anyway; that of a few katas is prepared every day.
+    Each is done on a day of its kata, when its judge is prepared anyway; that of a few katas is prepared every day, and
+    what it grades is done on one day in ``of``.
     """
     found = []
     for test in tests:
         values, name, marks = (test.values, test.id, test.marks) if hasattr(test, "values") else (test, None, ())
-        shares = 1 if values[0] in EVERY_DAY else KATAS_A_DAY
+        shares = of if values[0] in EVERY_DAY else KATAS_A_DAY
         found.append(of_kata(values[0], *values, name=name, shares=shares, marks=marks))
     return found
 

@@ -65,6 +65,20 @@ def test_seven_cases_in_a_row_meet_all_layouts() -> None:
         assert all(set(met[start : start + 7]) == set(FACTORS["layout"]) for start in range(0, 35, 7))
 
 
+@pytest.mark.parametrize(
+    ("derives", "all_of_them"),
+    [(("grad",), True), (("grad", "device"), True), (("grad", "device", "contract"), False), (None, False)],
+)
+def test_a_case_that_is_there_for_its_gradients_asks_for_all(
+    derives: tuple[str, ...] | None, all_of_them: bool
+) -> None:
+    """What sizes that people run, say, have to show may lie in any gradient: no seed may leave it out."""
+    case = Case("test_a", "", "", "core", 0, no_case, derives)
+    runs = [v for variants in drawn([variants_of(case, FAMILIES)] * 30, 5) for v in variants if v.family == "grad"]
+    assert len(runs) == 30
+    assert all("asks" not in dict(run.levels) for run in runs) is all_of_them
+
+
 def test_a_seed_draws_the_same_again() -> None:
     """The levels are the seed's: whoever repeats it gets them again, another seed others."""
     assert cases_of(1) == cases_of(1)

@@ -115,6 +115,7 @@ from tests.marked import marks
             "target_probs[1:]",
             id="a number of Python's, back to its tensors",
         ),
+        of=4,
     ),
 )
 def test_the_faulty_line_is_in_the_place(session: Session, kata: str, old: str, new: str, marked: str) -> None:
@@ -126,7 +127,7 @@ def test_the_faulty_line_is_in_the_place(session: Session, kata: str, old: str, 
 
 @pytest.mark.parametrize(
     ("kata", "name"),
-    [
+    by_kata(
         pytest.param("mask-dialects", "keep-and-hide-swapped", id="a condition that hands something else back"),
         pytest.param("decoder-block", "memory-mask-ignored", id="whoever called without it"),
         pytest.param(
@@ -144,7 +145,8 @@ def test_the_faulty_line_is_in_the_place(session: Session, kata: str, old: str, 
         pytest.param("static-cache", "whole-buffer-returned", id="a choice of what is handed back"),
         pytest.param("transformer", "causal-only-in-evaluation", id="a mask of each layer"),
         pytest.param("flash-attention", "aligned-top-left", id="a mask of each turn of a loop"),
-    ],
+        of=4,
+    ),
 )
 def test_the_place_is_narrow_and_holds_the_faulty_line(session: Session, kata: str, name: str) -> None:
     """Of known wrong answers, by their places alone: four statements at most."""

@@ -82,7 +82,9 @@ def variants_of(case: Case, families: tuple[str, ...]) -> list[Variant]:
     if "dtype" in derived:
         variants += [Variant("dtype", label, dtype) for label, dtype in DTYPES.items()]
     if "grad" in derived:
-        variants.append(Variant("grad", dtype=torch.float64, grad=True))
+        # A case that names the family, and not all that shows there, has something to show in its gradients.
+        for_them = chosen is not None and "contract" not in chosen
+        variants.append(Variant("grad", dtype=torch.float64, grad=True, of_everything=for_them))
     if "device" in derived:
         variants.append(on_device)
     if "contract" in derived:

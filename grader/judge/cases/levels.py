@@ -108,6 +108,8 @@ class _Draw:
                 rows[name] = self._next(variant, met)
                 if variant.family == "device" and not self._a_device_is_default and ways.DEVICE not in self._without:
                     rows[name], self._a_device_is_default = rows[name] | {"caller": ways.DEVICE}, True
+                if variant.of_everything:
+                    rows[name] = rows[name] | {"asks": PLAIN}
                 if variant.label == APART:
                     rows[name] = rows[name] | {"identity": next(self._ways, PLAIN)}
                 met.update(rows[name].items())

@@ -34,6 +34,8 @@ class Variant:
     """Whether graph and gradients are out of the question: "", "no_grad" or "inference_mode"."""
     compares_values: bool = True
     derived: bool = False
+    of_everything: bool = False
+    """Whether gradients are asked of all inputs and weights, at whatever levels."""
     layout: str = OWN
     """How the arguments lie in memory."""
     levels: LevelSet = ()
