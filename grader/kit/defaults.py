@@ -48,6 +48,21 @@ def of_everything(check: Check) -> Iterator[None]:
 
 
 @contextmanager
+def no_graph(check: Check) -> Iterator[None]:
+    """Let the calls inside record no gradients, whatever the rest of the case does; with gradients all are recorded."""
+    variant = check.variant
+    if variant.grad:
+        yield
+        return
+    others = tuple(one for one in variant.levels if one[0] != "gradients")
+    check.variant = dataclasses.replace(variant, recording="no_grad", levels=others)
+    try:
+        yield
+    finally:
+        check.variant = variant
+
+
+@contextmanager
 def _at(check: Check, factor: str, level: str) -> Iterator[None]:
     variant = check.variant
     others = tuple(one for one in variant.levels if one[0] != factor)
