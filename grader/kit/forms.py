@@ -61,12 +61,22 @@ def masks(
         if len(rows) == 1:
             yield torch.zeros_like(mask)
         elif len(shape) == 2:
-            yield draw(*shape).mT.contiguous().mT
+            yield _unlike(draw(*shape)).mT.contiguous().mT
         else:
             mask = draw(*shape)
             if shape[0] > 1:
                 mask[int(rng.permutation(batch)[0])] = False
             yield mask.expand(batch, n, m) if mask.dim() == 3 else mask.expand(batch, heads, n, m)
+
+
+def _unlike(mask: torch.Tensor) -> torch.Tensor:
+    """Let the rows of a mask (n, m) differ where they can: equal ones are alike for queries and for sequences."""
+    if mask.size(1) > 1 and bool((mask == mask[:1]).all()):
+        if mask.all():
+            mask[0, 0] = False
+        else:
+            mask[0] = ~mask[0]
+    return mask
 
 
 def in_turns(drawn: list[torch.Tensor], turn: int) -> list[torch.Tensor]:
