@@ -6,6 +6,7 @@ import contextlib
 import os
 import queue
 import select
+import signal
 from typing import Generic, Self, TypeVar
 
 from grader.watch.keyboard import Keyboard
@@ -14,18 +15,23 @@ M = TypeVar("M")
 
 
 class Mailbox(Generic[M]):
-    """Letters in the order in which they were posted."""
+    """Letters in the order in which they were posted; entered in the main thread, which has the signals."""
 
     def __init__(self) -> None:
         self._letters: queue.SimpleQueue[M] = queue.SimpleQueue()
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
         os.set_blocking(self._wake_write, False)
+        self._woken_before = -1
 
     def __enter__(self) -> Self:
+        # A signal that another thread is given, or that comes just before `select` begins to wait, does not interrupt
+        # it, and its handler would run with the next key: so each signal writes a byte as well.
+        self._woken_before = signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
         return self
 
     def __exit__(self, *_error: object) -> None:
+        signal.set_wakeup_fd(self._woken_before)
         os.close(self._wake_read)
         os.close(self._wake_write)
 

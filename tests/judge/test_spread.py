@@ -21,6 +21,7 @@ from grader.judge.runs.recorder import record
 from grader.judge.runs.recording import Recording
 from grader.judge.tolerance import MULTIPLE, Moves
 from grader.judge.verdict.replies import judge_numbers
+from grader.judge.verdict.rounding import _drawn
 from grader.judge.workers.backend import loaded
 
 F64 = torch.float64
@@ -121,7 +122,8 @@ def test_a_recording_measures_only_for_a_reply_that_makes_it_matter(
 
 
 def test_the_measure_depends_on_the_inputs_alone(measured: Grading) -> None:
-    """It is some last digits of the result, the same each time, and the reference is what it was."""
+    """It is some last digits of the result, from a process's first measure on, and the reference is what it was."""
+    _drawn.cache_clear()
     first, again = recorded(measured, softmax).exchanges[0], recorded(measured, softmax).exchanges[0]
     assert first.moves is not None
     assert first.moves == again.moves

@@ -78,6 +78,7 @@ class _Operators(TorchDispatchMode):
         super().__init__()
         self._draw, self._dtype = draw, dtype
         self._at = count()
+        _drawn(draw)  # inside, drawing would be shaken as well, and count: the first measure would be unlike the others
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
