@@ -132,7 +132,7 @@ def _other_numbers(
     before = levels.get("before", "")
     if before == INPUTS:
         tensors = [tensor for tensor in inputs.values() if can_be_written(tensor)]
-        return other_numbers(tensors, put_in_place(tensors, noted=False))
+        return other_numbers(tensors, put_in_place(tensors))
     own = {} if module is None else dict(module.named_parameters())
     if not before or module is None or any(map(torch.nn.parameter.is_lazy, own.values())):
         return nullcontext()
@@ -185,16 +185,16 @@ def can_be_written(tensor: torch.Tensor) -> bool:
     return all(stride or size < 2 for stride, size in zip(tensor.stride(), tensor.shape, strict=True))
 
 
-def put_in_place(tensors: list[torch.Tensor], *, noted: bool = True) -> Callable[[list[torch.Tensor]], None]:
-    """Return what writes numbers into these tensors, as an optimiser steps or a caller fills a buffer again.
+def put_in_place(tensors: list[torch.Tensor]) -> Callable[[list[torch.Tensor]], None]:
+    """Return what writes numbers into these tensors, as a step by hand does through `.data`, or NumPy in its buffer.
 
-    ``noted``: whether autograd counts it as a change. It does not where the buffer is NumPy's.
+    Autograd does not count that as a change, so a `_version` stays what it was; loading counts.
     """
 
     def put(numbers: list[torch.Tensor]) -> None:
         with _no_grad():
             for tensor, true in zip(tensors, numbers, strict=True):
-                _copy(tensor if noted else _data(tensor), true)
+                _copy(_data(tensor), true)
 
     return put
 

@@ -158,6 +158,15 @@ def test_dropout_in_inference_mode(check, rng):
     )
 
 
+@pytest.mark.derive
+def test_tokens_of_zeros(check, rng):
+    """A token of zeros is a token: it gets what the biases make of it."""
+    x = rng.normal(2, 4, 5)
+    x[0, 1] = 0.0
+    x[1, 2:] = 0.0
+    check.module(5, 7)(x)
+
+
 @pytest.mark.precise
 @pytest.mark.derive("grad")
 def test_other_sizes(check, rng):

@@ -224,3 +224,13 @@ def test_thin_products(check, rng):
     three = check["LoRALinear"].driven("adapt", *own, x, 8, ("again", "again")).cost
     limit = int(2.2 * 3 * (60 * 50 + 8 * (60 + 50)))
     check.at_most(three.madds - one.madds, limit, "a call multiplies B with A before it meets a token")
+
+
+@pytest.mark.cost
+def test_thin_products_of_a_large_r(check, rng):
+    """The same where r is larger than both widths: the product of B and A would cost even more."""
+    own, x = layer(rng, 60, 50, 80), rng.normal(3, 60)
+    one = check["LoRALinear"].driven("adapt", *own, x, 8).cost
+    three = check["LoRALinear"].driven("adapt", *own, x, 8, ("again", "again")).cost
+    limit = int(2.2 * 3 * (60 * 50 + 80 * (60 + 50)))
+    check.at_most(three.madds - one.madds, limit, "a call multiplies B with A before it meets a token")
