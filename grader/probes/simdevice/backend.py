@@ -119,6 +119,7 @@ def install_kernels() -> None:
         for name in special.VIEWS:
             aten.impl(name, special.view(name), "PrivateUse1", with_keyset=True)
         for key in ("PrivateUse1", "AutogradPrivateUse1"):
+            aten.impl("_pack_padded_sequence", special.packed, key)
             aten.impl("_thnn_fused_gru_cell", special.gru_cell, key)
             aten.impl("_thnn_fused_lstm_cell", special.lstm_cell, key)
 

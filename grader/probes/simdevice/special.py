@@ -13,6 +13,9 @@ from torch import Tensor
 from torch.library import get_kernel
 
 from grader.probes.simdevice.kernel import kernel
+from grader.probes.simdevice.memory import is_sim
+from grader.probes.simdevice.rule import DeviceMixError
+from grader.probes.simdevice.traffic import excuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +45,20 @@ def convolution_backward(grad: Tensor, inputs: Tensor, weight: Tensor, *rest: An
     transposed = geometry[3]
     bias = [weight.shape[1] * groups if transposed else weight.shape[0]]
     return kernel(torch.ops.aten.convolution_backward.default, grad, inputs, weight, bias, *geometry, groups, mask)
+
+
+def packed(data: Tensor, lengths: Tensor, batch_first: bool) -> tuple[Tensor, Tensor]:
+    """Pack a padded batch: lengths and sizes of the steps are on the CPU alone, wherever the batch is.
+
+    The copy of the lengths is asked for, so it is excused. Raises DeviceMixError where they are on the device.
+    """
+    if is_sim(lengths):
+        raise DeviceMixError("'lengths' argument should be a 1D CPU int64 tensor, but got 1D device Long tensor")
+    excuse("d2h", lengths.shape)
+    if batch_first:
+        data = data.transpose(0, 1)
+    sizes = (lengths > torch.arange(int(lengths[0]))[:, None]).sum(dim=1)  # how many sequences have each step
+    return torch.cat([data[step, :size] for step, size in enumerate(sizes.tolist())]), sizes
 
 
 def gru_cell(

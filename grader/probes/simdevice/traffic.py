@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from grader.probes.frames import line_of
@@ -25,7 +25,7 @@ class Event:
     shape: tuple[int, ...]
     numel: int
     line: int  # in the watched file, 0 where no frame of it is on the stack
-    printing: bool  # print() and repr() copy what they show
+    excused: bool  # print() and repr() copy what they show; packing asks for lengths on the CPU
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,9 @@ class Finding:
     count: int
     message: str
 
+
+# PyTorch's own: what is printed comes to the CPU, the order of a packed batch goes to the device
+_COPY_BY_THEMSELVES = ("_tensor_str.py", "nn/utils/rnn.py")
 
 _watches: list[tuple[str, list[Event]]] = []
 _muted = 0
@@ -73,24 +76,35 @@ def note(kind: Kind, op: str, shape: Iterable[int] = ()) -> None:
     sizes = tuple(shape)
     frame = inspect.currentframe()
     for filename, events in _watches:
-        printing = False
+        excused = False
         walk = frame
         while walk is not None and walk.f_code.co_filename != filename:
-            printing = printing or walk.f_code.co_filename.endswith("_tensor_str.py")
+            excused = excused or walk.f_code.co_filename.endswith(_COPY_BY_THEMSELVES)
             walk = walk.f_back
-        events.append(Event(kind, op, sizes, math.prod(sizes), line_of(filename, frame), printing))
+        events.append(Event(kind, op, sizes, math.prod(sizes), line_of(filename, frame), excused))
+
+
+def excuse(kind: Kind, shape: Iterable[int]) -> None:
+    """Excuse the newest event of a kind and shape in every open log: an operator asked for that copy."""
+    sizes = tuple(shape)
+    for _, events in _watches:
+        for place in reversed(range(len(events))):
+            if (events[place].kind, events[place].shape) == (kind, sizes):
+                events[place] = replace(events[place], excused=True)
+                break
 
 
 def judge_events(events: Iterable[Event], most: int = 1) -> tuple[list[Finding], list[Finding]]:
     """Return (failures, remarks), one finding for each line and kind, in order of appearance.
 
     A copy of more than ``most`` elements to the host fails. A smaller one, a tensor copied to the device and a shape
-    that depends on data are remarks; what print() caused, and one element copied to the device, are nothing.
+    that depends on data are remarks; what print() or a packed batch asks for, and one element copied to the device,
+    are nothing.
     """
     failures: dict[tuple[Kind, int], list[Event]] = {}
     remarks: dict[tuple[Kind, int], list[Event]] = {}
     for event in events:
-        if event.printing or (event.kind == "h2d" and event.numel <= 1):
+        if event.excused or (event.kind == "h2d" and event.numel <= 1):
             continue
         fails = event.kind == "d2h" and event.numel > most
         (failures if fails else remarks).setdefault((event.kind, event.line), []).append(event)

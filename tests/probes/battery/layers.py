@@ -181,6 +181,19 @@ def gru_cell(x, state):
 
 
 @legit(ROWS)
+def gru_of_a_packed_batch(x):
+    lengths = torch.arange(len(x), device=x.device) % 3 + 1
+    packed = nn.utils.rnn.pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+    out, state = built(lambda: nn.GRU(WIDTH, 5, batch_first=True, bidirectional=True), x)(packed)
+    return *nn.utils.rnn.pad_packed_sequence(out, batch_first=True, total_length=x.size(1))[:1], state
+
+
+@legit(ROWS)
+def packed_by_steps(x):
+    return nn.utils.rnn.pack_padded_sequence(x, [2] + [1] * (x.size(1) - 1)).data
+
+
+@legit(ROWS)
 def lstm(x):
     out, (hidden, cell) = built(lambda: nn.LSTM(WIDTH, 5, bidirectional=True), x)(x)
     return out, hidden, cell
