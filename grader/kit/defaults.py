@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from grader.judge.cases.check import Check
 from grader.judge.cases.levels import PLAIN
-from grader.sandbox.levels import HALF, LOADED
+from grader.sandbox.levels import HALF, INPUTS, LOADED
 from grader.transport.memory import LONGER, WIDER
 
 
@@ -37,6 +37,13 @@ def slices_of_longer_ones(check: Check) -> Iterator[None]:
 def loaded_since(check: Check) -> Iterator[None]:
     """Let each call of a module inside come behind one with other weights, which are loaded anew in between."""
     with _at(check, "before", LOADED):
+        yield
+
+
+@contextmanager
+def filled_since(check: Check) -> Iterator[None]:
+    """Let each call inside come behind one in which the same input tensors held other numbers."""
+    with _at(check, "before", INPUTS):
         yield
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from cases import PAD, SOURCE, TARGET, enlivened, lively, sources, targets
 
-from grader.kit.defaults import of_everything, slices_of_longer_ones
+from grader.kit.defaults import filled_since, of_everything, slices_of_longer_ones
 from grader.kit.inference import inference_mode
 
 
@@ -29,14 +29,16 @@ def test_sizes_that_people_train(check, rng):
     deep = loud(check, rng, (1200, 1300, 72, 12, 80, 4), 50, 1)
     src = with_ids(rng.integers(2, 1200, 9, 6), 257, 513, 1025)
     tgt = with_ids(rng.integers(2, 1300, 9, 7), 257, 513, 1025)
-    tgt[::2, 4:] = 1
+    padded = tgt.clone()
+    padded[::2, 4:] = 1
     small = loud(check, rng, (1200, 1300, 4, 2, 3, 1), 301)
     source, target = (with_ids(rng.integers(1, 1200, 1, length), 128, 256, 512, 1024) for length in (300, 301))
     alike = loud(check, rng, (SOURCE, TARGET, 4, 2, 3, 1), 4)
     with of_everything(check):
-        for model, pair in ((deep, (src, tgt)), (small, (source, target))):
-            model(*pair[:1], pair[1][:, 1:])
-            model.method("loss", *pair)
+        deep(src, tgt[:, 1:])
+        deep.method("loss", src, padded)
+        small(source, target[:, 1:])
+        small.method("loss", source, target)
         for batch, m, n in ((4, 4, 4), (1, 4, 4), (4, 1, 4), (4, 4, 2), (1, 1, 2)):
             pair = sources(rng, [m] * batch), targets(rng, [n] * batch)
             alike(*pair)
@@ -63,15 +65,19 @@ def test_translations_at_sizes_that_people_train(check, rng):
 @pytest.mark.precise
 @pytest.mark.derive
 def test_slices_and_inference_mode(check, rng):
-    """Sentences are slices of longer ones; a translation is asked for in inference mode, in training, and again."""
+    """Sentences are slices of longer ones; tensors are filled anew; inference mode, training, and all once again."""
     model = lively(check, rng)
-    src, tgt = sources(rng, [4, 2, 3]), targets(rng, [5, 3, 4])
+    src, tgt, whole = sources(rng, [4, 2, 3]), targets(rng, [5, 3, 4]), targets(rng, [4, 4, 4])
     with slices_of_longer_ones(check):
-        model(src, tgt)
+        model(src, whole)
+        model.method("loss", src, tgt)
+        model.method("translate", src, 1, TARGET, 4)
+    with filled_since(check):
+        model(src, whole)
         model.method("loss", src, tgt)
         model.method("translate", src, 1, TARGET, 4)
     with inference_mode(check):
-        model(src, tgt)
+        model(src, whole)
         model.method("loss", src, tgt)
         model.method("translate", src, 1, TARGET, 4)
     model.train().method("translate", src, 1, TARGET, 4)
