@@ -1,6 +1,7 @@
 # make demo   grade a wrong and a corrected answer, in a temporary folder
 # make test   the project's own tests                 make lint   formatting and rules
 # make test-all   with all known answers and debug rounds, of which `make test` does a share each day
+# make test-correct   every correct answer in every style: what was added may refuse one of another day's share
 # make test-fast   those of them that grade nothing: seconds, while you work
 # make test-notebook   the notebook of the documents, in a real kernel
 # make test-web   the page of `kata web` in a real Chromium
@@ -27,7 +28,7 @@ WORKERS = $(shell $(BIN)/python -c "import os; print(min(len(os.sched_getaffinit
 VERSION = -c "import sys; print('%d.%d' % sys.version_info[:2])"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-fast test-notebook test-examples test-cluster test-web extras lint types bench house messages format clean
+.PHONY: help setup demo test test-all test-correct test-fast test-notebook test-examples test-cluster test-web extras lint types bench house messages format clean
 
 help:
 	@sed -n 's/^# \{0,1\}//p;/^$$/q' Makefile
@@ -56,6 +57,9 @@ test: $(READY)
 
 test-all: $(READY)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --every $(ARGS)
+
+test-correct: $(READY)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup tests/test_katas.py -k correct $(ARGS)
 
 test-fast: $(READY)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m "not grades" $(ARGS)

@@ -327,8 +327,8 @@ def test_other_sizes(check, rng):
     block(x, x)
     for visible in (True, False):
         block(x, memory, memory_mask=torch.full((3, 4), visible))
-    block(rng.normal(1, 300, 8), rng.normal(1, 300, 8))
-    block(rng.normal(1, 2, 8), memory[:1], (rng.normal(1, 2, 300, 4), rng.normal(1, 2, 300, 4)))
+    _, cache = block(rng.normal(1, 300, 8), rng.normal(1, 300, 8))
+    block(rng.normal(1, 2, 8), memory[:1], cache)
     block(3e4 * x, memory)
     block.train()(x, memory)
     block.eval()(x, memory)

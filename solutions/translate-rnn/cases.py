@@ -149,7 +149,7 @@ def test_translation_of_one_token(check, rng):
 
 
 @pytest.mark.precise
-@without_both
+@pytest.mark.derive("dtype", "device", "contract")
 def test_padding_is_a_token_of_the_vocabulary(check, rng):
     """The most probable token is written, whatever stands for padding elsewhere, and ends nothing."""
     model = lively(check, rng).set(decoder__dense__bias=torch.eye(TARGET)[PAD] * 30.0)

@@ -26,7 +26,7 @@ def with_ids(tokens, *ids):
 @pytest.mark.derive("grad")
 def test_sizes_that_people_train(check, rng):
     """A wide and deep model with a real vocabulary; 258 tokens; lengths that agree, lengths of one."""
-    deep = loud(check, rng, (1200, 1300, 40, 72, 4), 1)
+    deep = loud(check, rng, (1200, 1300, 72, 72, 4), 1)
     src = with_ids(rng.integers(2, 1200, 9, 6), 257, 513, 1025)
     tgt = with_ids(rng.integers(2, 1300, 9, 7), 257, 513, 1025)
     src[1::3, 4:] = 1
@@ -55,10 +55,13 @@ def test_translations_at_sizes_that_people_train(check, rng):
     """A long source and a long translation; many sentences, a real vocabulary, layers on layers."""
     long = lively(check, rng)
     long.method("translate", sources(rng, [258]), 1, TARGET, 70)
+    ended = sources(rng, [5])
+    written = long.method("translate", ended, 3, TARGET, 4).got
+    long.method("translate", ended, 3, int(written[0, 2]), 300)
     long.method("translate", sources(rng, [4] * 9), 1, TARGET, 4)
     for batch, length in ((4, 4), (1, 1), (4, 1)):
         long.method("translate", sources(rng, [length] * batch), 1, TARGET, 4)
-    wide = loud(check, rng, (1200, 1300, 40, 72, 4), 1)
+    wide = loud(check, rng, (1200, 1300, 72, 72, 4), 1)
     src = with_ids(rng.integers(2, 1200, 9, 6), 257, 513, 1025)
     src[1::3, 4:] = 1
     wide.method("translate", src, 1100, 1300, 3)

@@ -54,6 +54,9 @@ def test_translations_at_sizes_that_people_train(check, rng):
     """A long source and a long translation; many sentences, a real vocabulary, layers on layers."""
     long = enlivened(check.module(SOURCE, TARGET, 16, 2, 8, 1, 300), rng, 16, 1, PAD)
     long.method("translate", sources(rng, [300]), 1, TARGET, 70)
+    ended = sources(rng, [5])
+    written = long.method("translate", ended, 3, TARGET, 4).got
+    long.method("translate", ended, 3, int(written[0, 2]), 300)
     many = enlivened(check.module(SOURCE, TARGET, 16, 8, 8, 5), rng, 16, 5, PAD)
     many.method("translate", sources(rng, [4] * 9), 1, TARGET, 4)
     for batch, length in ((4, 4), (1, 1), (4, 1)):
