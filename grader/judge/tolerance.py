@@ -24,13 +24,6 @@ smallest bug."""
 MEASURED: Final = frozenset((torch.float64,))
 """In these the table is far above what correct computations need: see :meth:`grader.judge.verdict.twin.Twin.moves`."""
 
-WIDENED: Final = frozenset((torch.float32,))
-"""In these what cancels, like the gradient of a softmax that is nearly certain, may need more than the table gives."""
-WIDENED_TO: Final = 32.0
-"""So many times the table at most."""
-MULTIPLE_WIDENED: Final = 16.0
-"""And so many times what the reference moves; where nothing cancels that is less than the table."""
-
 HALVES: Final = frozenset((torch.bfloat16, torch.float16))
 NEAR: Final = 2.0
 """In half precision numbers that are at most so many times as far away as the table allows may be there by bad luck."""
@@ -114,9 +107,6 @@ def tolerance(dtype: torch.dtype, largest: float, moved: float | None = None, sl
     by how much the table is exceeded.
     """
     most = Tolerance(allowed(largest, slack * relative(dtype)), "table")
-    if moved is not None and dtype in WIDENED:
-        wider = min(MULTIPLE_WIDENED * moved, WIDENED_TO * most.most)
-        return Tolerance(wider, "measured") if wider > most.most else most
     if moved is None or dtype not in MEASURED:
         return most
     rounding = Tolerance(allowed(largest, ROUNDINGS * torch.finfo(dtype).eps), "rounding")
@@ -128,17 +118,12 @@ def tolerance(dtype: torch.dtype, largest: float, moved: float | None = None, sl
 def exceeds(
     error: float, dtype: torch.dtype, largest: float, moved: float | None = None, slack: float = 1.0
 ) -> Tolerance | None:
-    """Return the tolerance that an error exceeds, if it does: the table's where even that, if nothing is wider."""
-    for far in (moved,) if dtype in WIDENED else (None, moved):
+    """Return the tolerance that an error exceeds, if it does: the table's where even that, since nothing is wider."""
+    for far in (None, moved):
         room = tolerance(dtype, largest, far, slack)
         if not error <= room.most:
             return room
     return None
-
-
-def may_widen(tolerance: Tolerance, times: float, dtype: torch.dtype) -> bool:
-    """Whether an error, so many times a tolerance, may still be rounding: then it is worth to measure."""
-    return dtype in WIDENED and tolerance.origin == "table" and 1.0 < times <= WIDENED_TO
 
 
 def part(moved: Moved, key: Any) -> Moved:

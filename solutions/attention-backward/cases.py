@@ -329,6 +329,7 @@ def test_other_sizes(check, rng):
     check(q, k, v, 3e5 * d_output)
 
 
+@pytest.mark.precise
 @pytest.mark.parametrize("scale", [0.5, 1.0])
 def test_the_same_object(check, rng, scale):
     """One tensor in several places is that tensor in each of them."""

@@ -8,6 +8,7 @@ from cases import several, tensors
 from grader.kit.forms import SIZES, masks
 
 
+@pytest.mark.precise
 @pytest.mark.mask
 @pytest.mark.derive("grad")
 def test_every_mask_at_every_size(check, rng):

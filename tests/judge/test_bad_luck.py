@@ -1,4 +1,4 @@
-"""A right answer may be beyond its tolerance once in a long while: then other inputs decide, or a measure."""
+"""A right answer may be beyond its tolerance once in a long while: then other inputs decide."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_further_off(session: Session, drawn: list[tuple[str, float]]) -> None:
 
 
 def test_a_softmax_that_is_nearly_certain(session: Session) -> None:
-    """Its gradient is what rounding leaves in float32: at this seed every correct style was beyond the table."""
+    """Its gradient is what rounding leaves: at this seed every correct style was beyond the table in float32."""
     kata = catalog.find("attention-backward")
     for answer in known_answers(kata):
         if answer.kind == "correct" and answer.name in ("flash_delta", "einsum"):

@@ -13,7 +13,7 @@ from grader.judge.exchange.observed import device_failure
 from grader.judge.exchange.results import Agreement, Exchange
 from grader.judge.exchange.seen import cost_of
 from grader.judge.failure import Failure, tampering, unreadable
-from grader.judge.tolerance import MEASURED, SMALLEST_SCALE, TABLE, Moves, may_widen, unmeasured
+from grader.judge.tolerance import MEASURED, SMALLEST_SCALE, TABLE, Moves, unmeasured
 from grader.judge.verdict.expected import MALFORMED
 from grader.judge.verdict.parameters import missing_parameters
 from grader.judge.workers.backend import Backend
@@ -83,10 +83,7 @@ def judge_numbers(exchange: Exchange, dtype: torch.dtype, measure: Callable[[], 
         known = exchange.moves or (unmeasured(exchange.want_grads) if dtype in MEASURED else TABLE)
         _compare(exchange, dtype, known, grad=grad)
     except Failure as failure:
-        room = failure.tolerance
-        if exchange.moves is not None or room is None:
-            raise
-        if room.origin == "table" and not may_widen(room, failure.times, dtype):
+        if exchange.moves is not None or failure.tolerance is None or failure.tolerance.origin == "table":
             raise
         exchange.moves = measure()
         _compare(exchange, dtype, exchange.moves, grad=grad)
