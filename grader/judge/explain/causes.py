@@ -17,6 +17,7 @@ from grader.judge.explain.few import asks_for_much
 from grader.judge.explain.levels import TOLD, by_factor
 from grader.judge.explain.locate.as_named import locate_named
 from grader.judge.explain.locate.find import chosen, locate
+from grader.judge.explain.locate.in_words import locate_in_words
 from grader.judge.explain.locate.kept import by_itself, kept_in
 from grader.judge.explain.locate.several import locate_beside
 from grader.judge.explain.locate.statements import statements_of
@@ -183,7 +184,10 @@ class _Search:
         place = self._as_named(own, diagnosis.mistake) if not (beside or others) else None
         place = place or self._look(own, beside or others) or self._look(its, beside)
         place = place if place is not None and len(place.lines) <= MOST_LINES_OF_A_NAME else None
-        evidence = _telling(own, place) if place is not None else own[0]
+        told = next((case for case in own if case.failure is not None and case.failure.line), None)
+        if place is None and told is None and not beside:
+            place = locate_in_words(own, self._source, diagnosis.mistake)
+        evidence = _telling(own, place) if place is not None else told or own[0]
         streams = {case.case.stream for case in its}
         taken = self._take(case for case in self._left if case in its or case.case.stream in streams)
         return Cause(diagnosis.mistake.id, _ordered({*taken, *its}), evidence, diagnosis, place)
