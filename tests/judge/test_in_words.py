@@ -1,4 +1,4 @@
-"""A named mistake that no step shows is told where its words stand; what was measured comes before that."""
+"""What no step shows is told where its words or numbers stand; what was measured comes before that."""
 
 from __future__ import annotations
 
@@ -7,23 +7,33 @@ import pytest
 from grader import catalog
 from grader.client.session import Request, Session
 from grader.dev.answers import known_answers
-from tests.gradings import SEED, of_kata
+from tests.gradings import SEED, by_kata
 
 
 @pytest.mark.parametrize(
     ("kata", "answer", "cause", "stands"),
-    [
-        of_kata("bleu", "bleu", "d2l_joined", "glued-together", '"".join(', name="text"),
-        of_kata("flash-attention", "flash-attention", "minus_logsumexp", "minus-logsumexp", "s.logsumexp", name="call"),
-        of_kata(
-            "strided-attention",
+    by_kata(
+        pytest.param("bleu", "d2l_joined", "glued-together", '"".join(', id="text"),
+        pytest.param("flash-attention", "minus_logsumexp", "minus-logsumexp", "s.logsumexp", id="call"),
+        pytest.param(
             "strided-attention",
             "every_key_then_a_mask",
             "whole-score-matrix",
             "scores = torch.einsum(",
-            name="measured",
+            id="measured",
         ),
-    ],
+        pytest.param("train-step", "zeroes_at_the_end", "cleared-at-the-end", "zero_grad()", id="moved"),
+        pytest.param("beam-search", "log_of_softmax_plus_eps", "epsilon-in-the-logarithm", "1e-10", id="named number"),
+        pytest.param("adamw", "checkpoint_without_steps", "steps-not-saved", "for name", id="function"),
+        pytest.param("bpe", "tokens_of_255_bytes", "seen", "[:255]", id="number"),
+        pytest.param(
+            "encoder-block",
+            "no_dropout_in_inference_mode",
+            "gradients",
+            "is_inference_mode_enabled",
+            id="what asks",
+        ),
+    ),
 )
 def test_its_line(session: Session, kata: str, answer: str, cause: str, stands: str) -> None:
     """The line that is told first has it."""

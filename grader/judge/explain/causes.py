@@ -17,7 +17,7 @@ from grader.judge.explain.few import asks_for_much
 from grader.judge.explain.levels import TOLD, by_factor
 from grader.judge.explain.locate.as_named import locate_named
 from grader.judge.explain.locate.find import chosen, locate
-from grader.judge.explain.locate.in_words import locate_in_words
+from grader.judge.explain.locate.in_words import locate_asking, locate_in_words, locate_number
 from grader.judge.explain.locate.kept import by_itself, kept_in
 from grader.judge.explain.locate.several import locate_beside
 from grader.judge.explain.locate.statements import statements_of
@@ -117,7 +117,7 @@ def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> 
     passing = [case for case in outcomes if case.outcome == "passed" and case.family in DERIVED_FROM]
     right = [case for case in outcomes if case.outcome == "passed" and not case.is_read_off]
     most_pass = len(right) > len(failing)  # else it says little that only calls that fail come somewhere
-    search = _Search(failing, passing, source, Ways(source, right if most_pass else []))
+    search = _Search(failing, passing, source, Ways(source, right if most_pass else []), most_pass=most_pass)
     every_name = told_of(named)
     found = [cause for diagnosis in every_name if (cause := search.named(diagnosis, every_name)) is not None]
     found += search.by_levels()
@@ -161,8 +161,10 @@ def told_of(named: list[Diagnosis]) -> list[Diagnosis]:
 class _Search:
     """Gives each failing case to one cause."""
 
-    def __init__(self, failing: list[CaseOutcome], passing: list[CaseOutcome], source: str, ways: Ways) -> None:
-        self._ways = ways
+    def __init__(
+        self, failing: list[CaseOutcome], passing: list[CaseOutcome], source: str, ways: Ways, *, most_pass: bool
+    ) -> None:
+        self._ways, self._most_pass = ways, most_pass
         self._failing, self._left, self._passing, self._source = failing, failing, passing, source
         self._looks, self._alone = MOST_LOOKED_AT, MOST_ALONE
         self._known: dict[tuple[CaseOutcome, tuple[str, ...]], Located | None] = {}
@@ -185,8 +187,8 @@ class _Search:
         place = place or self._look(own, beside or others) or self._look(its, beside)
         place = place if place is not None and len(place.lines) <= MOST_LINES_OF_A_NAME else None
         told = next((case for case in own if case.failure is not None and case.failure.line), None)
-        if place is None and told is None and not beside:
-            place = locate_in_words(own, self._source, diagnosis.mistake)
+        if not beside and (len(place.lines) > FEW if place is not None else told is None):
+            place = locate_in_words(own, self._source, diagnosis.mistake) or place
         evidence = _telling(own, place) if place is not None else told or own[0]
         streams = {case.case.stream for case in its}
         taken = self._take(case for case in self._left if case in its or case.case.stream in streams)
@@ -205,7 +207,8 @@ class _Search:
         found = []
         for factor, its in list(by_factor(self._failing, self._left)):
             place = self._look(its)
-            place = place if place is not None and len(place.lines) <= MOST_LINES_OF_A_NAME else None
+            if place is None or len(place.lines) > MOST_LINES_OF_A_NAME:
+                place = locate_asking(its, self._source, factor)
             evidence = place.case if place is not None and place.case.needs else its[0]
             found.append(Cause(factor, self._take(its), evidence, located=place))
         return found
@@ -248,7 +251,12 @@ class _Search:
             assert case.failure is not None
             groups.setdefault((case.failure.line, case.failure.kind), []).append(case)
         self._left = []
-        return [Cause(SEEN, tuple(cases), cases[0]) for cases in groups.values()]
+        return [self._seen(line, tuple(cases)) for (line, _kind), cases in groups.items()]
+
+    def _seen(self, line: int, cases: tuple[CaseOutcome, ...]) -> Cause:
+        """Return a cause that has no place; of an answer that is right nearly everywhere, a number may be one."""
+        place = locate_number(cases, self._source) if not line and self._most_pass else None
+        return Cause(SEEN, cases, cases[0], located=replace(place, title=cases[0].title) if place is not None else None)
 
     def _look(self, cases: list[CaseOutcome], beside: Sequence[Mistake] = ()) -> Located | None:
         """Find out where one of these cases goes wrong, as long as there are looks left.
