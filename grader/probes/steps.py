@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from grader.probes.frames import line_on_stack
 from grader.probes.lines import Lines
@@ -39,6 +39,12 @@ FROM_DATA: Final = "lift_fresh"
 """The operation that makes a tensor of Python's numbers."""
 ESCAPES: Final = frozenset(("item", "tolist", "numpy", "__bool__", "__int__", "__float__", "__index__", "__array__"))
 """Functions whose result is no tensor any more."""
+
+_UNSEEN: Final = "func != nullptr"
+"""What PyTorch says where it makes a tensor of Python's numbers on a device of Python's while a mode looks on."""
+_DATA: Final = torch.ops.aten.lift_fresh.default
+_BY_ITSELF: Final = {"__getitem__": torch.ops.aten.index.Tensor, "__setitem__": torch.ops.aten.index_put_.default}
+"""What is noted of such a function, which then runs without anybody looking on; of any other that it made a tensor."""
 
 # What an answer could patch, taken before it is loaded.
 _settrace, _gettrace, _clone, _detach = sys.settrace, sys.gettrace, torch.Tensor.clone, torch.Tensor.detach
@@ -299,7 +305,15 @@ class _Functions(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         del types
-        result = func(*args, **(kwargs or {}))
         name = getattr(func, "__name__", "")
+        try:
+            result = func(*args, **(kwargs or {}))
+        except RuntimeError as error:
+            if _UNSEEN not in str(error):
+                raise
+            with _disable_current_modes():
+                result = func(*args, **(kwargs or {}))
+            wrote = args[0] if name == "__setitem__" else result
+            self._recorder.on_operation(_BY_ITSELF.get(name, _DATA), args, kwargs or {}, wrote)
         self._recorder.on_function(name, _tensors((args, kwargs or {})), _tensors(result))
         return result

@@ -12,6 +12,7 @@ from torch import nn
 from battery import bugs
 from grader.probes import simdevice
 from grader.probes.simdevice import module_to_sim, to_cpu, to_sim, watch
+from grader.probes.steps import Recorder
 
 FACTS = {}
 
@@ -176,6 +177,23 @@ def lengths_of_a_packed_batch_are_asked_for():
         assert "CPU" in str(error)  # noqa: PT017 - this runs without pytest
     else:
         raise AssertionError
+
+
+@fact
+def numbers_put_there_are_steps():
+    """What is made of Python's numbers on the device, or taken by a list of them, is a step of its line."""
+    x = to_sim(torch.arange(12.0).view(3, 4))
+
+    def make(tensor):
+        rows = torch.tensor([2, 0], device=tensor.device)
+        return tensor[rows] + tensor[[0, 1]] + tensor.new_tensor([1.0, 2.0, 3.0, 4.0])
+
+    with Recorder(__file__) as recorder:
+        made = make(x)
+    assert torch.equal(to_cpu(made), make(to_cpu(x)))
+    operations = [step.operation for step in recorder.steps if step.line]
+    assert operations == ["lift_fresh", "index", "index", "add", "lift_fresh", "add"]
+    assert all(step.device == x.device.type for step in recorder.steps)
 
 
 @fact

@@ -24,7 +24,7 @@ def where_made(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
         return None
     trace = of_answer(case.check, exchange)
     here = statements.of(case.failure.line)
-    if trace is None or not trace.raised:
+    if trace is None or not trace.raised or all(statements.of(one.line) != here for one in trace.passed):
         return None
     every = trace.steps
     ends = _read_at(trace, here, statements)
