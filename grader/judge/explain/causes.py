@@ -187,7 +187,7 @@ class _Search:
         place = place or self._look(own, beside or others) or self._look(its, beside)
         place = place if place is not None and len(place.lines) <= MOST_LINES_OF_A_NAME else None
         told = next((case for case in own if case.failure is not None and case.failure.line), None)
-        if not beside and (len(place.lines) > FEW if place is not None else told is None):
+        if len(place.lines) > FEW if place is not None else told is None:
             place = locate_in_words(own, self._source, diagnosis.mistake) or place
         evidence = _telling(own, place) if place is not None else told or own[0]
         streams = {case.case.stream for case in its}

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final
 
-from grader.judge.explain.locate.flow import FUNCTIONS, Flow, flow_of
+from grader.judge.explain.locate.flow import FUNCTIONS, Flow, Statement, flow_of
 from grader.judge.explain.locate.words import FEW, Located, listed
 from grader.judge.explain.mistakes import Mistake, all_applied
 from grader.judge.runs.outcome import CaseOutcome
@@ -106,12 +106,7 @@ def _standing(
 
 def _moved(right: Flow, wrong: Flow) -> set[str]:
     """Return the statements that stand elsewhere in another text, word for word."""
-    one, other = ([at.text for at in flow.every() if at.text] for flow in (right, wrong))
-    gone, new = set[str](), set[str]()
-    for kind, first, last, start, end in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
-        if kind != "equal":
-            gone.update(one[first:last])
-            new.update(other[start:end])
+    gone, new = ({at.text for at in part} for part in _differing(right, wrong))
     return gone & new
 
 
@@ -128,11 +123,21 @@ def _numbers(text: str) -> list[str]:
 
 
 def _changed(right: str, wrong: str) -> Iterator[str]:
-    """Yield the names of the functions in which two texts differ."""
-    for one, other in ((wrong, right), (right, wrong)):
-        flow, known = flow_of(one), flow_of(other)
-        lines = {at.line for at in flow.every() if at.text and flow.is_own(at.line, known)}
-        yield from (name for name, inside in functions(one) if not lines.isdisjoint(inside))
+    """Yield the names of the functions in which two texts differ, those of what is new first."""
+    gone, new = _differing(flow_of(right), flow_of(wrong))
+    for text, statements in ((wrong, new), (right, gone)):
+        lines = {statement.line for statement in statements}
+        yield from (name for name, inside in functions(text) if not lines.isdisjoint(inside))
+
+
+def _differing(right: Flow, wrong: Flow) -> tuple[list[Statement], list[Statement]]:
+    """Return the statements that are gone in another text, and those that are new in it."""
+    one, other = ([at for at in flow.every() if at.text] for flow in (right, wrong))
+    texts = [at.text for at in one], [at.text for at in other]
+    opcodes = SequenceMatcher(None, *texts, autojunk=False).get_opcodes()
+    apart = [(first, last, start, end) for kind, first, last, start, end in opcodes if kind != "equal"]
+    gone = [at for first, last, _start, _end in apart for at in one[first:last]]
+    return gone, [at for _first, _last, start, end in apart for at in other[start:end]]
 
 
 @lru_cache(maxsize=8)
