@@ -100,11 +100,17 @@ class Around:
         loops = {head for line in own for head in self._flow.at(line).heads}
         near.sort(key=lambda line: bool(loops) and loops.isdisjoint(self._flow.at(line).heads))
         scales = [line for line in near if line not in self._ran and SCALES.search(self._flow.at(line).text)]
+        near.sort(key=lambda line: not self._makes_a_scale(line))
         users = self._users(set(steps), own) if most > 0 else []
         near = list(dict.fromkeys((*choices, *scales, *(users if onward else ()), *near)))
         if most < 0:
             return tuple(near)
         return tuple(dict.fromkeys((*near, *far, *users)))[: max(most, len(choices))]
+
+    def _makes_a_scale(self, line: int) -> bool:
+        """Whether a statement makes a number that others are multiplied by, and no weights."""
+        text = self._flow.at(line).text
+        return bool(SCALES.search(text)) and not any(f"'{name}'" in text for name in OF_WEIGHTS)
 
     def _users(self, steps: set[int], own: set[int]) -> list[int]:
         """Return who first goes on from what goes wrong: that may be right by itself, and something lack there."""
