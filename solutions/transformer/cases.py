@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.tokens import with_ids
+
 # Gradients through a cache that was handed in are not graded: cases that hand one on have no `grad` variant.
 # A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide models.
 without_dtype = pytest.mark.derive("grad", "device", "contract")
@@ -249,12 +251,6 @@ def test_weights_are_loaded_between_calls(check, rng):
         model.set(**{f"{attention}__{name}__weight": rng.normal(8, 8) for name in ("W_v", "W_o")})
         model.set(**{f"{attention}__{name}__weight": rng.normal(8, 8, scale=0.02) for name in ("W_q", "W_k")})
     model(src, tgt)
-
-
-def with_ids(tokens, *ids):
-    """Put these ids into every row: to a narrower type of number some of them look like padding."""
-    tokens[:, 1 : 1 + len(ids)] = torch.tensor(ids)
-    return tokens
 
 
 @pytest.mark.precise

@@ -1,11 +1,10 @@
 """Cases of translate at the sizes that people train, and in the ways in which they translate."""
 
 import pytest
-import torch
 from cases import PAD, SOURCE, TARGET, enlivened, lively, sources, targets
 
-from grader.kit.defaults import filled_since, of_everything, slices_of_longer_ones
-from grader.kit.inference import inference_mode
+from grader.kit.defaults import of_everything
+from grader.kit.tokens import translated_in_every_way, with_ids
 
 
 def loud(check, rng, sizes, *more, by=40.0):
@@ -14,12 +13,6 @@ def loud(check, rng, sizes, *more, by=40.0):
     scale = by / sizes[2] ** 0.5
     model.set(transformer__encoder__embedding__weight=rng.normal(sizes[0], sizes[2], scale=scale))
     return model.set(transformer__decoder__embedding__weight=rng.normal(sizes[1], sizes[2], scale=scale))
-
-
-def with_ids(tokens, *ids):
-    """Put these ids into every row: to a narrower type of number some of them look like padding."""
-    tokens[:, 1 : 1 + len(ids)] = torch.tensor(ids)
-    return tokens
 
 
 @pytest.mark.precise
@@ -77,17 +70,4 @@ def test_slices_and_inference_mode(check, rng):
     """Sentences are slices of longer ones; tensors are filled anew; inference mode, training, and all once again."""
     model = lively(check, rng)
     src, tgt, whole = sources(rng, [4, 2, 3]), targets(rng, [5, 3, 4]), targets(rng, [4, 4, 4])
-    with slices_of_longer_ones(check):
-        model(src, whole)
-        model.method("loss", src, tgt)
-        model.method("translate", src, 1, TARGET, 4)
-    with filled_since(check):
-        model(src, whole)
-        model.method("loss", src, tgt)
-        model.method("translate", src, 1, TARGET, 4)
-    with inference_mode(check):
-        model(src, whole)
-        model.method("loss", src, tgt)
-        model.method("translate", src, 1, TARGET, 4)
-    model.train().method("translate", src, 1, TARGET, 4)
-    model.eval().method("translate", src, 1, TARGET, 4)
+    translated_in_every_way(check, model, src, tgt, whole, 1, TARGET)

@@ -6,8 +6,7 @@ import pytest
 
 from grader import catalog
 from grader.client.session import Request, Session
-from grader.dev.answers import known_answers
-from tests.gradings import SEED, by_kata
+from tests.gradings import SEED, answers_of, by_kata
 
 
 @pytest.mark.parametrize(
@@ -37,7 +36,7 @@ from tests.gradings import SEED, by_kata
 )
 def test_its_line(session: Session, kata: str, answer: str, cause: str, stands: str) -> None:
     """The line that is told first has it."""
-    source = next(known.source for known in known_answers(catalog.find(kata)) if known.name == answer)
+    (source,) = (known.source for known in answers_of(kata) if known.name == answer)
     report = session.grade(Request(kata, source, catalog.find(kata).filename, seed=SEED), many=True)
     first = report["causes"][0]
     assert first["id"] == cause

@@ -117,7 +117,7 @@ def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> 
     passing = [case for case in outcomes if case.outcome == "passed" and case.family in DERIVED_FROM]
     right = [case for case in outcomes if case.outcome == "passed" and not case.is_read_off]
     most_pass = len(right) > len(failing)  # else it says little that only calls that fail come somewhere
-    search = _Search(failing, passing, source, Ways(source, right if most_pass else []), most_pass=most_pass)
+    search = _Search(failing, passing, source, right if most_pass else [])
     every_name = told_of(named)
     found = [cause for diagnosis in every_name if (cause := search.named(diagnosis, every_name)) is not None]
     found += search.by_levels()
@@ -162,9 +162,10 @@ class _Search:
     """Gives each failing case to one cause."""
 
     def __init__(
-        self, failing: list[CaseOutcome], passing: list[CaseOutcome], source: str, ways: Ways, *, most_pass: bool
+        self, failing: list[CaseOutcome], passing: list[CaseOutcome], source: str, right: list[CaseOutcome]
     ) -> None:
-        self._ways, self._most_pass = ways, most_pass
+        """``right``: all cases that pass, none where they are not the most."""
+        self._ways, self._most_pass = Ways(source, right), bool(right)
         self._failing, self._left, self._passing, self._source = failing, failing, passing, source
         self._looks, self._alone = MOST_LOOKED_AT, MOST_ALONE
         self._known: dict[tuple[CaseOutcome, tuple[str, ...]], Located | None] = {}
@@ -186,10 +187,10 @@ class _Search:
         place = self._as_named(own, diagnosis.mistake) if not (beside or others) else None
         place = place or self._look(own, beside or others) or self._look(its, beside)
         place = place if place is not None and len(place.lines) <= MOST_LINES_OF_A_NAME else None
-        told = next((case for case in own if case.failure is not None and case.failure.line), None)
-        if len(place.lines) > FEW if place is not None else told is None:
+        with_line = next((case for case in own if case.failure is not None and case.failure.line), None)
+        if with_line is None if place is None else len(place.lines) > FEW:
             place = locate_in_words(own, self._source, diagnosis.mistake) or place
-        evidence = _telling(own, place) if place is not None else told or own[0]
+        evidence = _telling(own, place) if place is not None else with_line or own[0]
         streams = {case.case.stream for case in its}
         taken = self._take(case for case in self._left if case in its or case.case.stream in streams)
         return Cause(diagnosis.mistake.id, _ordered({*taken, *its}), evidence, diagnosis, place)

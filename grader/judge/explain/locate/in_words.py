@@ -13,7 +13,8 @@ from functools import lru_cache
 from typing import Final
 
 from grader.judge.explain.locate.flow import FUNCTIONS, Flow, Statement, flow_of
-from grader.judge.explain.locate.words import FEW, Located, listed
+from grader.judge.explain.locate.places import located
+from grader.judge.explain.locate.words import FEW, Located
 from grader.judge.explain.mistakes import Mistake, all_applied
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
@@ -37,77 +38,71 @@ SMALL: Final = frozenset(("0", "1", "2", "0.0", "1.0", "2.0", "0.5"))
 def locate_in_words(cases: Sequence[CaseOutcome], source: str, mistake: Mistake) -> Located | None:
     """Return where words or numbers of a mistake stand in an answer that the reference has nowhere: few statements.
 
-    Where it has none, the statements of the function in which the mistake is made, if they are few.
+    Where it has none, the statements that it moves, or those of the function in which it is made, if they are few.
     """
-    check = next((case.check for case in cases if case.check is not None), None)
-    text = next(all_applied((mistake,), check.grading.reference.text), None) if check is not None else None
-    if check is None or text is None:
+    model = _model(cases)
+    text = next(all_applied((mistake,), model), None) if model is not None else None
+    if model is None or text is None:
         return None
-    model, flow = flow_of(check.grading.reference_text), flow_of(source)
+    right, wrong, flow = flow_of(model), flow_of(text), flow_of(source)
+    own = _own(flow, right)
     for said in (_words, _numbers):
-        new = _all(flow_of(text), said) - _all(model, said)
-        if (found := _standing(cases[0], flow, model, new, said)) is not None:
+        if (found := _standing(cases[0], own, _all(wrong, said) - _all(right, said), said)) is not None:
             return found
-    moved = _moved(model, flow_of(text))
-    lines = tuple(one.line for one in flow.every() if one.text in moved)
-    if 0 < len(lines) <= FEW:
-        return Located(cases[0], lines, _("It is done in {where}.").format(where=listed(lines)))
-    for name in _changed(check.grading.reference.text, text):
+    gone, new = _differing(right, wrong)
+    moved = {at.text for at in gone} & {at.text for at in new}
+    lines = tuple(at.line for at in flow.every() if at.text in moved)
+    if len(lines) <= FEW and (found := located(cases[0], lines, _("It is done in {where}."))) is not None:
+        return found
+    for name in (*_functions_of(text, new), *_functions_of(model, gone)):
         inside = next((lines for other, lines in functions(source) if other == name), range(0))
-        lines = tuple(one.line for one in flow.every() if one.line in inside and flow.is_own(one.line, model))
-        lines = tuple(line for line in lines if not flow.at(line).begins and flow.at(line).text)
+        lines = tuple(at.line for at in own if at.line in inside and at.text)
         if 0 < len(lines) <= FEW:
-            return Located(
-                cases[0], lines, _("It is made in `{name}`: {where}.").format(name=name, where=listed(lines))
-            )
+            return located(cases[0], lines, _("It is made in `{name}`: {where}."), name=name)
     return None
 
 
 def locate_asking(cases: Sequence[CaseOutcome], source: str, factor: str) -> Located | None:
     """Return the few statements that ask for what an answer depends on."""
-    check = next((case.check for case in cases if case.check is not None), None)
-    if check is None:
+    model = _model(cases)
+    if model is None:
         return None
-    model = flow_of(check.grading.reference_text)
-    return _standing(cases[0], flow_of(source), model, ASKING.get(factor, ()), _words)
+    return _standing(cases[0], _own(flow_of(source), flow_of(model)), ASKING.get(factor, ()), _words)
 
 
 def locate_number(cases: Sequence[CaseOutcome], source: str) -> Located | None:
     """Return the few statements with a number that the reference has nowhere."""
-    check = next((case.check for case in cases if case.check is not None), None)
-    if check is None:
+    model = _model(cases)
+    if model is None:
         return None
-    model, flow = flow_of(check.grading.reference_text), flow_of(source)
-    own = [one for one in flow.every() if flow.is_own(one.line, model)]
-    known = _all(model, _numbers) | SMALL
-    lines = tuple(one.line for one in own if not known.issuperset(_numbers(one.text)))
-    if not 0 < len(lines) <= FEW:
+    known = _all(flow_of(model), _numbers) | SMALL
+    own = _own(flow_of(source), flow_of(model))
+    lines = tuple(at.line for at in own if not known.issuperset(_numbers(at.text)))
+    if len(lines) > FEW:
         return None
     sentence = _("Such a number stands in {where} alone: the model answer has none like it.")
-    return Located(cases[0], lines, sentence.format(where=listed(lines)))
+    return located(cases[0], lines, sentence)
+
+
+def _model(cases: Sequence[CaseOutcome]) -> str | None:
+    """Return the text of the reference; None where no case has been looked at."""
+    return next((case.check.grading.reference_text for case in cases if case.check is not None), None)
+
+
+def _own(flow: Flow, model: Flow) -> list[Statement]:
+    """Return the statements that the reference does not have word for word."""
+    return [at for at in flow.every() if flow.is_own(at.line, model)]
 
 
 def _standing(
-    case: CaseOutcome, flow: Flow, model: Flow, words: Iterable[str], said: Callable[[str], list[str]]
+    case: CaseOutcome, own: Sequence[Statement], words: Iterable[str], said: Callable[[str], list[str]]
 ) -> Located | None:
     """Return the fewest statements of an answer's own that have one of these words."""
-    found: dict[str, tuple[int, ...]] = {}
-    for word in sorted(words):
-        its = tuple(one.line for one in flow.every() if word in said(one.text) and flow.is_own(one.line, model))
-        if 0 < len(its) <= FEW:
-            found[word] = its
-    if not found:
-        return None
-    word = min(found, key=lambda one: (len(found[one]), one))
-    lines = found[word]
+    every = {word: tuple(at.line for at in own if word in said(at.text)) for word in words}
+    few = {word: lines for word, lines in every.items() if 0 < len(lines) <= FEW}
+    word = min(few, key=lambda one: (len(few[one]), one), default="")
     shown = {"Is": "is", "IsNot": "is not"}.get(word, word)
-    return Located(case, lines, _("`{word}` stands in {where}.").format(word=shown, where=listed(lines)))
-
-
-def _moved(right: Flow, wrong: Flow) -> set[str]:
-    """Return the statements that stand elsewhere in another text, word for word."""
-    gone, new = ({at.text for at in part} for part in _differing(right, wrong))
-    return gone & new
+    return located(case, few.get(word, ()), _("`{word}` stands in {where}."), word=shown)
 
 
 def _all(flow: Flow, said: Callable[[str], list[str]]) -> set[str]:
@@ -122,12 +117,10 @@ def _numbers(text: str) -> list[str]:
     return _NUMBER.findall(text)
 
 
-def _changed(right: str, wrong: str) -> Iterator[str]:
-    """Yield the names of the functions in which two texts differ, those of what is new first."""
-    gone, new = _differing(flow_of(right), flow_of(wrong))
-    for text, statements in ((wrong, new), (right, gone)):
-        lines = {statement.line for statement in statements}
-        yield from (name for name, inside in functions(text) if not lines.isdisjoint(inside))
+def _functions_of(text: str, statements: Iterable[Statement]) -> list[str]:
+    """Return the names of the functions of a file that statements stand in."""
+    lines = {at.line for at in statements}
+    return [name for name, inside in functions(text) if not lines.isdisjoint(inside)]
 
 
 def _differing(right: Flow, wrong: Flow) -> tuple[list[Statement], list[Statement]]:

@@ -24,10 +24,10 @@ def where_made(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
         return None
     trace = of_answer(case.check, exchange)
     here = statements.of(case.failure.line)
-    if trace is None or not trace.raised or all(statements.of(one.line) != here for one in trace.passed):
+    ends = _read_at(trace, here, statements) if trace is not None and trace.raised else None
+    if trace is None or ends is None:
         return None
     every = trace.steps
-    ends = _read_at(trace, here, statements)
     made = {number for end in ends for number in trace.behind(end, ())[0]} if on_device else set(ends)
     other = [n for n in made if (every[n].device == "cpu" if on_device else _is_other(every[n].dtype, name))]
     there = sorted(n for n in other if every[n].shape)
@@ -64,11 +64,14 @@ def _brought(trace: Trace, here: int, made: set[int], statements: Statements) ->
     ]
 
 
-def _read_at(trace: Trace, here: int, statements: Statements) -> list[int]:
-    """Return what a statement had at hand when it failed: what it had made, and what its names stood for."""
+def _read_at(trace: Trace, here: int, statements: Statements) -> list[int] | None:
+    """Return what a statement had at hand when it failed: what it had made, and what its names stood for.
+
+    None where it did not run: the call went other ways when it was looked at.
+    """
     at = max((n for n, one in enumerate(trace.passed) if statements.of(one.line) == here), default=-1)
     if at < 0:
-        return []
+        return None
     read = {number for step in trace.steps for number in step.reads}
     frame = trace.passed[at].frame
     bound = {name: text for one in trace.passed[:at] if one.frame == frame for name, text in one.made.items()}
