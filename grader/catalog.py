@@ -205,15 +205,18 @@ def reread() -> None:
 
 
 def find(name: str) -> Kata:
-    """Return the kata of this name; `Masked_Softmax` and `masked_softmax.py` are understood too.
+    """Return the kata of this name; `Masked_Softmax`, `masked softmax` and `masked_softmax.py` are too.
 
     Raises UnknownKata with suggestions.
     """
     found = katas()
-    kata_id = name.lower().removesuffix(".py").replace("_", "-")
+    kata_id = name.lower().removesuffix(".py").replace("_", "-").replace(" ", "-")
     if kata_id in found:
         return found[kata_id]
-    raise UnknownKata(name, _suggestions(kata_id, found))
+    from grader.suggest import Called, suggested  # noqa: PLC0415 - only for a name that was mistyped
+
+    called = [Called(kata.id, tuple(kata.title.values()), kata.tags, kata.entry) for kata in found.values()]
+    raise UnknownKata(name, suggested(kata_id, called))
 
 
 def following(passed: Collection[str], after: str = "") -> Kata | None:
@@ -236,16 +239,6 @@ def _katas(root: Path) -> dict[str, Kata]:
     folders = [file.parent for file in (root / "katas").glob("*/kata.toml")]
     found = [_load(folder, root / "solutions" / folder.name) for folder in folders]
     return {kata.id: kata for kata in sorted(found, key=lambda kata: (kata.track, kata.order, kata.id))}
-
-
-def _suggestions(name: str, found: dict[str, Kata]) -> list[str]:
-    from difflib import get_close_matches  # noqa: PLC0415 - only for a name that was mistyped
-
-    close = get_close_matches(name, found, n=3, cutoff=0.55)
-    if len(name) > 1:
-        titled = (kata.id for kata in found.values() if name in kata.id or name in kata.title["en"].lower())
-        close += [kata_id for kata_id in titled if kata_id not in close]
-    return close[:3]
 
 
 def _load(folder: Path, solution: Path) -> Kata:

@@ -149,14 +149,17 @@ def test_a_folder_with_a_wrong_name(root):
         catalog.katas()
 
 
-@pytest.mark.parametrize("name", ["masked-softmax", "masked_softmax", "Masked_Softmax.py"])
+@pytest.mark.parametrize("name", ["masked-softmax", "masked_softmax", "masked softmax", "Masked_Softmax.py"])
 def test_a_kata_is_found_by_the_names_people_type(root, name):
     """Id, file name and capital letters all do."""
     write(root, "masked-softmax")
     assert catalog.find(name).id == "masked-softmax"
 
 
-@pytest.mark.parametrize(("name", "suggestions"), [("mah", ("mha",)), ("multi-head", ("mha",)), ("zzz", ())])
+@pytest.mark.parametrize(
+    ("name", "suggestions"),
+    [("mah", ("mha",)), ("multi-head", ("mha",)), ("multihead attention", ("mha",)), ("多头", ("mha",)), ("zzz", ())],
+)
 def test_an_unknown_kata_gets_suggestions(root, name, suggestions):
     """Close names, and names whose title holds the word."""
     write(root, "mha")
@@ -164,6 +167,31 @@ def test_an_unknown_kata_gets_suggestions(root, name, suggestions):
         catalog.find(name)
     assert raised.value.suggestions == suggestions
     assert raised.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("multi-head attention", "mha"),
+        ("MultiHeadAttention", "mha"),
+        ("multihead", "mha"),
+        ("mqa", "gqa"),
+        ("multi-query", "gqa"),
+        ("gpt", "tiny-gpt"),
+        ("causal", "masks"),
+        ("softmax", "masked-softmax"),
+        ("nucleus", "top-p"),
+        ("kv", "kv-cache"),
+        ("rotary", "rope"),
+        ("掩码", "masked-softmax"),
+        ("lora2", "lora"),
+    ],
+)
+def test_names_of_the_field_lead_to_a_kata(name, first):
+    """What people call it in a paper or in an interview: title, class, tag, in both languages, and slips."""
+    with pytest.raises(UnknownKata) as raised:
+        catalog.find(name)
+    assert raised.value.suggestions[0] == first
 
 
 @pytest.mark.parametrize("name", ["../katas/mha", "mha/", "", ".", "MHA"])

@@ -340,12 +340,16 @@ class Shown(click.ClickException):
 
     def show(self, file: IO[str] | None = None) -> None:
         """Write the sentence, the next step and, for wrong use, where to find help."""
-        target = file or sys.stderr
-        click.echo(_("Error: {sentence}").format(sentence=clean(self.error.message)), file=target)
+        from grader.show.console import console, say  # noqa: PLC0415 - only when something is wrong
+
+        target = console(stderr=True)
+        if file is not None:
+            target.file = file
+        say(target, _("Error: {sentence}").format(sentence=clean(self.error.message)))
         if self.error.hint:
-            click.echo(clean(self.error.hint), file=target)
+            say(target, clean(self.error.hint))
         if isinstance(self.error, UsageError):
-            click.echo(_("Try '{command} --help' for help.").format(command=self.context.command_path), file=target)
+            say(target, _("Try '{command} --help' for help.").format(command=self.context.command_path))
 
 
 def crash(error: Exception) -> KataError:

@@ -1,0 +1,54 @@
+"""Which kata somebody may mean who names none: by its title, its tags and its classes, and by a slip of the keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final
+
+MOST: Final = 3
+"""So many are suggested."""
+_APART: Final = re.compile(r"[\W_]+")
+"""What stands between words: "Multi-head attention" is found by "multihead", too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """What a kata is called, its id apart."""
+
+    id: str
+    titles: tuple[str, ...]
+    tags: tuple[str, ...]
+    entry: tuple[str, ...]
+
+
+def suggested(name: str, katas: Iterable[Called]) -> list[str]:
+    """Return the ids of at most three katas, the one that is most likely meant first."""
+    every = list(katas)
+    wanted = _letters(name)
+    if len(wanted) < 2:  # noqa: PLR2004 - a letter is in every title
+        return []
+    close = get_close_matches(name.lower(), [kata.id for kata in every], n=MOST, cutoff=0.55)
+    by_rank = [rank for rank in (_rank(wanted, kata, close) for kata in every) if rank is not None]
+    return [kata_id for *_order, kata_id in sorted(by_rank, key=lambda rank: rank[:2])][:MOST]
+
+
+def _rank(wanted: str, kata: Called, close: list[str]) -> tuple[int, int, str] | None:
+    """Return how well a name fits, and the id: all of a title first, then a tag, a part of a title, a slip."""
+    names = [_letters(text) for text in (kata.id, *kata.titles, *kata.entry)]
+    if wanted in names:
+        return 0, 0, kata.id
+    is_part = any(wanted in text for text in names)
+    if wanted in map(_letters, kata.tags):
+        return 1, not is_part, kata.id
+    if is_part:
+        return 2, 0, kata.id
+    if kata.id in close:
+        return 3, close.index(kata.id), kata.id
+    return None
+
+
+def _letters(text: str) -> str:
+    return _APART.sub("", text).lower()
