@@ -26,6 +26,7 @@ from grader.transport.wire import dtype_name, tensors_in
 WIDTH = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
 WITHOUT_GRADIENTS = re.compile("no_grad|inference_mode|set_grad_enabled")
 A_DTYPE = re.compile("float|half|bfloat|double|dtype", re.IGNORECASE)
+A_DEVICE = re.compile("device|cpu", re.IGNORECASE)
 OF_SCENES = re.compile(r": (?P<name>\w+) (has the shape|is an?) (?P<mine>.+), expected (an )?(?P<expected>.+)$")
 """What a scene says of a parameter that is another one than the contract's (``sandbox/drivers.py``)."""
 NOT_FROZEN = re.compile(r"but requires_grad is True for (?P<names>[\w., ]+)$")
@@ -131,8 +132,10 @@ def device(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loc
     first = [n for n in here if not any(read in here for read in trace.steps[n].reads)]
     lines = lines_of((trace.steps[n] for n in first), statements)
     if lines:
-        around = Around(trace, statements, None, case.check.grading.reference_text)
-        lines = tuple(dict.fromkeys((*lines, *around.lines(first))))
+        model, flow = case.check.grading.reference_text, flow_of(statements.source)
+        made = makers((trace.steps[n].line for n in first), statements, model)
+        chosen = [at for at in made if A_DEVICE.search(flow.at(at).text)]
+        lines = tuple(dict.fromkeys((*chosen, *lines, *Around(trace, statements, None, model).lines(first))))
     return located(
         case,
         lines,

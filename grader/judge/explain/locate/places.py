@@ -37,11 +37,15 @@ def asked_for(case: CaseOutcome, exchange: Exchange) -> tuple[str, str]:
 
 
 def makers(readers: Iterable[int], statements: Statements, model: str) -> tuple[int, ...]:
-    """Return the lines at which attributes that some lines read are made, other than those of the reference."""
+    """Return the lines at which attributes that some lines read are made, and what these read gets another value.
+
+    Only those that are other than the reference's.
+    """
     flow, theirs = flow_of(statements.source), flow_of(model)
     names = {(name, line) for line in readers for name in flow.at(line).attributes}
     made = [at for name, line in sorted(names) for at, _text in statements.given(name, line)]
-    return tuple(dict.fromkeys(at for at in made if flow.is_own(at, theirs)))
+    fed = [at for line in made for at in sizes_of(line, statements, model)]
+    return tuple(dict.fromkeys((*(at for at in made if flow.is_own(at, theirs)), *fed)))
 
 
 def handed_back(trace: Trace, statements: Statements) -> list[int]:
