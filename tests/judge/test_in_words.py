@@ -32,6 +32,8 @@ from tests.gradings import SEED, answers_of, by_kata
             "is_inference_mode_enabled",
             id="what asks",
         ),
+        pytest.param("paged-cache", "dtype_or_float32", "located", "dtype or torch.float32", id="what chooses a dtype"),
+        pytest.param("paged-cache", "device_or_cpu", "located", 'device or "cpu"', id="what chooses a device"),
     ),
 )
 def test_its_line(session: Session, kata: str, answer: str, cause: str, stands: str) -> None:
