@@ -40,6 +40,8 @@ CHEAP: Final = 150
 """Where one has taken more steps than so many, others like it are not looked at for a narrower place."""
 MOST_LINES_OF_A_NAME: Final = 6
 """More lines than so many tell nothing beside a name."""
+FEW_OF_ALL: Final = 10
+"""What has fewer than one in so many of the cases of another cause is told after it, even by its name."""
 LONGEST_TITLE: Final = 120
 FEW_NUMBERS: Final = 48
 """A call of so few numbers is taken in at a glance."""
@@ -112,7 +114,10 @@ class Cause:
 
 
 def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> list[Cause]:
-    """Return why cases fail, the most telling first: what is out of bounds, mistakes by their names, places."""
+    """Return why cases fail, the most telling first: what is out of bounds, mistakes by their names, places.
+
+    What few cases show comes after what most do.
+    """
     failing = [case for case in outcomes if case.failure is not None]
     passing = [case for case in outcomes if case.outcome == "passed" and case.family in DERIVED_FROM]
     right = [case for case in outcomes if case.outcome == "passed" and not case.is_read_off]
@@ -122,11 +127,13 @@ def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> 
     found = [cause for diagnosis in every_name if (cause := search.named(diagnosis, every_name)) is not None]
     found += search.by_levels()
     every = [*_joined([*found, *search.located()]), *search.seen()]
+    most = max((len(cause.cases) for cause in every), default=0)
     return sorted(
         every,
         key=lambda cause: (
             not cause.evidence.is_out_of_bounds,
             not cause.is_missing,
+            len(cause.cases) * FEW_OF_ALL < most,
             cause.mistake is None,
             cause.id not in TOLD,
         ),
