@@ -199,7 +199,14 @@ class _Search:
             place = locate_in_words(own, self._source, diagnosis.mistake) or place
         evidence = _telling(own, place) if place is not None else with_line or own[0]
         streams = {case.case.stream for case in its}
-        taken = self._take(case for case in self._left if case in its or case.case.stream in streams)
+        called = {case.failure.message for case in its if case.failure is not None and case.is_out_of_bounds}
+        taken = self._take(
+            case
+            for case in self._left
+            if case in its
+            or case.case.stream in streams
+            or (case.is_out_of_bounds and case.failure is not None and case.failure.message in called)
+        )
         return Cause(diagnosis.mistake.id, _ordered({*taken, *its}), evidence, diagnosis, place)
 
     def _as_named(self, cases: list[CaseOutcome], mistake: Mistake) -> Located | None:
