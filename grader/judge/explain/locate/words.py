@@ -75,13 +75,13 @@ def _sentence(region: Region, lines: tuple[int, ...], statements: Statements) ->
         right = None
     if region.returned and right is not None:
         where = listed(own[:1])
+        what = _("What is returned")
+        if region.returned.isidentifier():
+            what = _("What is returned as `{returned}`").format(returned=region.returned)
         if right.name:
-            sentence = _(
-                "What is returned as `{returned}` has the numbers of `{name}`: a step is missing after {where}."
-            )
-            return sentence.format(returned=region.returned, name=right.name, where=where)
-        sentence = _("What is returned as `{returned}` is right so far: a step is missing after {where}.")
-        return sentence.format(returned=region.returned, where=where)
+            sentence = _("{what} has the numbers of `{name}`: a step is missing after {where}.")
+            return sentence.format(what=what, name=right.name, where=where)
+        return _("{what} is right so far: a step is missing after {where}.").format(what=what, where=where)
     if right is None:
         begin = _("What goes in is right") if region.right is not None else _("The inputs are right")
     elif right.name:
