@@ -23,7 +23,7 @@ from typing import Any, Final
 import torch
 
 from grader.probes import simdevice
-from grader.sandbox import confine, lazy, limits
+from grader.sandbox import confine, lazy, limits, warned
 from grader.sandbox.executor import AnswerError, Executor, Given
 from grader.sandbox.limits import WHERE_ARE_YOU
 from grader.sandbox.named import AGAIN
@@ -113,6 +113,7 @@ class Guest:
             self._get_ready(header)
             if operation == "load":
                 self._executor = Executor(header["filename"])
+                warned.at_the_line_of(header["filename"])
                 self._ledger.source, self._ledger.filename = header["source"], header["filename"]
                 self._executor.load(header["source"])
                 return {"kind": "loaded"} | self._executor.defined(header["entry"]), {}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grader.judge.explain.locate.region import Region
+from grader.judge.explain.locate.region import Region, Right
 from grader.judge.explain.locate.statements import Statements
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
@@ -68,20 +68,24 @@ def told(
     return Located(case, lines, sentence, is_open=region.is_open, is_measured=bool(region.times))
 
 
+def _returned(returned: str, right: Right, where: str) -> str:
+    """Say that a result is right so far; ``returned``: its name, if it has one."""
+    what = _("What is returned")
+    if returned.isidentifier():
+        what = _("What is returned as `{returned}`").format(returned=returned)
+    if right.name:
+        sentence = _("{what} has the numbers of `{name}`: a step is missing after {where}.")
+        return sentence.format(what=what, name=right.name, where=where)
+    return _("{what} is right so far: a step is missing after {where}.").format(what=what, where=where)
+
+
 def _sentence(region: Region, lines: tuple[int, ...], statements: Statements) -> str:
     where, right = listed(lines), region.right
     own = [statements.of(line) for line in region.lines]
     if right is not None and not region.returned and statements.of(right.line) in own:
         right = None
     if region.returned and right is not None:
-        where = listed(own[:1])
-        what = _("What is returned")
-        if region.returned.isidentifier():
-            what = _("What is returned as `{returned}`").format(returned=region.returned)
-        if right.name:
-            sentence = _("{what} has the numbers of `{name}`: a step is missing after {where}.")
-            return sentence.format(what=what, name=right.name, where=where)
-        return _("{what} is right so far: a step is missing after {where}.").format(what=what, where=where)
+        return _returned(region.returned, right, listed(own[:1]))
     if right is None:
         begin = _("What goes in is right") if region.right is not None else _("The inputs are right")
     elif right.name:
