@@ -260,6 +260,7 @@ def test_visible_scores_below_those_that_are_hidden(check, rng):
     block(x, mask)
 
 
+@pytest.mark.precise  # of 600 tokens of four features some hardly vary: normalised, they lose digits in float32
 @pytest.mark.derive("grad")
 def test_sizes_that_people_run(check, rng):
     """Six hundred tokens, three hundred keys, wide heads and many of them: nothing changes with size."""

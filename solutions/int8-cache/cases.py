@@ -175,10 +175,20 @@ def test_there_and_back(check, rng):
 
 @pytest.mark.parametrize("scale", [0.01, 600.0])
 def test_digits_of_another_dtype(check, rng, scale):
-    """Steps in the dtype of the variant, numbers in float32: they have its digits and its range."""
+    """Steps in the dtype of the variant, numbers in float32 or bfloat16: they have its digits and its range."""
     codes = rng.integers(-127, 128, 3, 4).to(torch.int8)
     codes[:, 0] = 127
-    check["dequantise"](codes, scale * rng.uniform(3, 1, low=0.5), torch.float32)
+    steps = scale * rng.uniform(3, 1, low=0.5)
+    check["dequantise"](codes, steps, torch.float32)
+    check["dequantise"](codes, steps, torch.bfloat16)
+
+
+@pytest.mark.derive
+def test_double_precision_of_steps_in_float32(check, rng):
+    """Steps in float32, numbers in float64: a product has all its digits."""
+    codes, steps = rng.integers(-127, 128, 3, 4).to(torch.int8), rng.uniform(3, 1, low=0.5).float()
+    back = check["dequantise"].run(codes, steps, torch.float64).got
+    check.that((back == codes.double() * steps.double()).all(), "a number of float64 has lost digits")
 
 
 def test_numbers_in_half_precision(check, rng):

@@ -168,10 +168,12 @@ def test_one_key_visible_or_not(check, rng):
 
 @pytest.mark.mask
 def test_hundreds_of_keys(check, rng):
-    """Lengths of more than 256 are still whole numbers, in half precision too."""
+    """Lengths of more than 256, and of more than 2048, are still whole numbers, in half precision too."""
     level = torch.where(torch.arange(300) < 250, -12.0, 0.0)  # few keys share the weight: none of them is small
     check(rng.normal(3, 1, 300, scale=0.1) + level, torch.tensor([257, 263, 299]))
     check(rng.normal(1, 2, 300, scale=0.1) + level, torch.tensor([[259, 285]]))
+    level = torch.where(torch.arange(2100) < 2045, -12.0, 0.0)
+    check(rng.normal(3, 1, 2100, scale=0.1) + level, torch.tensor([2049, 2051, 2099]))
 
 
 @pytest.mark.mask
