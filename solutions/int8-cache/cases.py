@@ -183,10 +183,10 @@ def test_digits_of_another_dtype(check, rng, scale):
     check["dequantise"](codes, steps, torch.bfloat16)
 
 
-@pytest.mark.derive
-def test_double_precision_of_steps_in_float32(check, rng):
-    """Steps in float32, numbers in float64: a product has all its digits."""
-    codes, steps = rng.integers(-127, 128, 3, 4).to(torch.int8), rng.uniform(3, 1, low=0.5).float()
+@pytest.mark.derive("dtype")
+def test_double_precision_of_shorter_steps(check, rng):
+    """Steps of any dtype, numbers in float64: a product has all its digits."""
+    codes, steps = rng.integers(-127, 128, 3, 4).to(torch.int8), rng.uniform(3, 1, low=0.5).to(check.dtype)
     back = check["dequantise"].run(codes, steps, torch.float64).got
     check.that((back == codes.double() * steps.double()).all(), "a number of float64 has lost digits")
 

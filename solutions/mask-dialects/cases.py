@@ -91,10 +91,10 @@ def test_everything_and_nothing(check):
     check(zeros.double() - 1e9, "additive")
 
 
-@pytest.mark.parametrize("shape", [(1,), (6,), (3, 1), (2, 1, 1, 5), (2, 3, 4, 5)])
+@pytest.mark.parametrize("shape", [(), (1,), (6,), (3, 1), (2, 1, 1, 5), (2, 3, 4, 5)])
 def test_any_shape(check, rng, shape):
     """The shape stays, whatever it is."""
-    keep = rng.keep(*shape)
+    keep = rng.keep(*shape) if shape else torch.tensor(True)
     check(keep, "keep")
     check(keep.long(), "hide")
     check(additive(keep, INFINITY), "additive")

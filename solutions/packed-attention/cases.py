@@ -238,9 +238,9 @@ def test_no_loop_over_tokens(check, rng):
 @pytest.mark.derive
 @pytest.mark.parametrize("causal", [False, True])
 def test_sizes_that_people_run(check, rng, causal):
-    """Six hundred tokens cut out of a longer row, one sequence of 300 among them; and twelve heads."""
+    """Six hundred tokens cut out of a longer row, one sequence of 530 among them; and twelve heads."""
     q, k, v, _ = packed(rng, [601], d_k=2, d_v=2, heads=1)
-    check(q[1:], k[1:], v[1:], [0, 20, 320, 321, 600], causal)
+    check(q[1:], k[1:], v[1:], [0, 20, 550, 551, 600], causal)
     check(*packed(rng, [4, 3], heads=12), causal)
 
 

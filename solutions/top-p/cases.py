@@ -192,8 +192,9 @@ def test_p_that_ends_anywhere(check, rng):
 
 @without_dtype
 def test_a_vocabulary_of_a_thousand(check, rng):
-    """701 of a thousand equal tokens, 880 of a thousand that differ, and equal ones beside a better one."""
+    """701 of a thousand equal tokens, 880 of a thousand that differ, and 3,001 of more than four thousand."""
     check(torch.zeros(2, 1000, dtype=torch.float64), 0.7005)
+    check(torch.zeros(4200, dtype=torch.float64), 3000.5 / 4200)
     levels = torch.stack([rng.permutation(1000), rng.permutation(1000)]).double() / 1024
     sums = torch.softmax(levels[0], -1).sort(descending=True).values.cumsum(-1)
     check(levels, (sums[879] + sums[880]).item() / 2)
