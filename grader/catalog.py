@@ -205,7 +205,7 @@ def reread() -> None:
 
 
 def find(name: str) -> Kata:
-    """Return the kata of this name; `Masked_Softmax`, `masked softmax` and `masked_softmax.py` are too.
+    """Return the kata of this name; `Masked_Softmax`, `masked softmax` and `masked_softmax.py` do as well.
 
     Raises UnknownKata with suggestions.
     """

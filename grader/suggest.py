@@ -16,7 +16,7 @@ _APART: Final = re.compile(r"[\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """What a kata is called, its id apart."""
+    """What a kata is called."""
 
     id: str
     titles: tuple[str, ...]
@@ -31,22 +31,22 @@ def suggested(name: str, katas: Iterable[Called]) -> list[str]:
     if len(wanted) < 2:  # noqa: PLR2004 - a letter is in every title
         return []
     close = get_close_matches(name.lower(), [kata.id for kata in every], n=MOST, cutoff=0.55)
-    by_rank = [rank for rank in (_rank(wanted, kata, close) for kata in every) if rank is not None]
-    return [kata_id for *_order, kata_id in sorted(by_rank, key=lambda rank: rank[:2])][:MOST]
+    ranks = {kata.id: rank for kata in every if (rank := _rank(wanted, kata, close)) is not None}
+    return sorted(ranks, key=ranks.__getitem__)[:MOST]
 
 
-def _rank(wanted: str, kata: Called, close: list[str]) -> tuple[int, int, str] | None:
-    """Return how well a name fits, and the id: all of a title first, then a tag, a part of a title, a slip."""
+def _rank(wanted: str, kata: Called, close: list[str]) -> tuple[int, int] | None:
+    """Return how well a name fits: all of a title first, then a tag, a part of a title, a slip."""
     names = [_letters(text) for text in (kata.id, *kata.titles, *kata.entry)]
     if wanted in names:
-        return 0, 0, kata.id
+        return 0, 0
     is_part = any(wanted in text for text in names)
     if wanted in map(_letters, kata.tags):
-        return 1, not is_part, kata.id
+        return 1, not is_part
     if is_part:
-        return 2, 0, kata.id
+        return 2, 0
     if kata.id in close:
-        return 3, close.index(kata.id), kata.id
+        return 3, close.index(kata.id)
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from types import FrameType
 from typing import TextIO
 
 
@@ -19,9 +20,9 @@ def at_the_line_of(answer: str) -> None:
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
-        frame = sys._getframe(1)  # noqa: SLF001 - CPython's only way to the frames outside of an exception
+        frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - CPython's only way to the frames outside of an exception
         while frame is not None and frame.f_code.co_filename != answer:
-            frame = frame.f_back  # type: ignore[assignment]
+            frame = frame.f_back
         if frame is not None:
             filename, lineno = answer, frame.f_lineno
         shown(message, category, filename, lineno, file, line)
