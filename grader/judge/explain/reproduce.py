@@ -41,6 +41,8 @@ OVER_SIZES: Final = ("RuntimeError", "IndexError", "ValueError")
 """What torch raises over sizes and values, and Python over the number of parts."""
 MOST_APART: Final = 2.5
 """One wasteful way to do a thing may cost so many times as much as another, written by somebody else."""
+MOST_PRODUCTS_APART: Final = 1.25
+"""But it multiplies the same: so many times as many multiply-adds are of something else."""
 
 
 class Different(BaseException):
@@ -303,6 +305,8 @@ class _Replay:
         self._implementation, self._recorded = implementation, recorded
         self._at = 0
         self.distance = 0.0
+        self.products_apart = 1.0
+        """By which factor the multiply-adds of one operation differ at most."""
 
     def submit(self, header: Header, tensors: Tensors) -> Any:
         """Do one operation. Raises Different."""
@@ -313,7 +317,11 @@ class _Replay:
         reply = reply_of(self._implementation, header, tensors)
         if not Response(reply).is_that_of(recorded):
             raise Different
-        self.distance += _distance(cost_of(reply[0]), recorded.cost)
+        mine, theirs = cost_of(reply[0]), recorded.cost
+        if mine is not None and theirs is not None:
+            self.distance += _distance(mine, theirs)
+            if theirs.madds:  # else it multiplies without a contraction, which is not counted so
+                self.products_apart = max(self.products_apart, _factor(mine.madds, theirs.madds))
         return reply
 
     def wait(self, asked: Any) -> Reply:
@@ -335,7 +343,9 @@ def _costs_as_much(
     except Failure as failure:
         implementation.distance = replay.distance
         theirs = case.failure
-        return theirs is not None and failure.kind == theirs.kind and _similar(failure.counted, theirs.counted)
+        if theirs is None or failure.kind != theirs.kind or replay.products_apart > MOST_PRODUCTS_APART:
+            return False
+        return _similar(failure.counted, theirs.counted)
     return case.failure is None
 
 
@@ -344,13 +354,16 @@ def _similar(mine: float, theirs: float) -> bool:
     return mine == theirs or bool(mine and theirs and abs(math.log(mine / theirs)) < math.log(MOST_APART))
 
 
-def _distance(mine: Cost | None, theirs: Cost | None) -> float:
+def _factor(one: float, other: float) -> float:
+    """Return how many times as large the larger of two counts is."""
+    return (1 + max(one, other)) / (1 + min(one, other))
+
+
+def _distance(mine: Cost, theirs: Cost) -> float:
     """Return how far two counts are apart, in factors."""
-    if mine is None or theirs is None:
-        return 0.0
     pairs = [(mine.calls, theirs.calls), (mine.madds, theirs.madds), (mine.elems, theirs.elems)]
     pairs.append((mine.biggest, theirs.biggest))
-    return sum(abs(math.log((1 + one) / (1 + two))) for one, two in pairs)
+    return sum(math.log(_factor(one, two)) for one, two in pairs)
 
 
 def _complaint(reply: Header) -> tuple[str, str]:

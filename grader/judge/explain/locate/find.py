@@ -11,7 +11,7 @@ import torch
 from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.cases.check import Check
 from grader.judge.exchange.results import Exchange
-from grader.judge.explain.locate import costs, guards, kinds, meeting
+from grader.judge.explain.locate import costs, dropped, guards, kinds, meeting
 from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.match import RELATIVE
@@ -229,6 +229,8 @@ def _by_fact(
         answer = of_answer(check, call) if reference is not None else None
         if reference is None or answer is None:
             continue
+        if dropped.is_drawn(reference):
+            return dropped.draws(case, call, statements)
         wrong = wrong_results(call.value, reference.result, call, exact)
         if not wrong:
             continue

@@ -1,0 +1,122 @@
+"""Where a call drops entries otherwise than the reference: what comes out is drawn, so numbers tell nothing of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import torch
+
+from grader.judge.exchange.results import Exchange
+from grader.judge.explain.locate.flow import flow_of
+from grader.judge.explain.locate.match import RELATIVE, near
+from grader.judge.explain.locate.places import lines_of, located
+from grader.judge.explain.locate.statements import Statements
+from grader.judge.explain.locate.traces import Trace, of_answer, of_reference
+from grader.judge.explain.locate.uses import does_nothing
+from grader.judge.explain.locate.words import FEW, Located, listed
+from grader.judge.runs.outcome import CaseOutcome
+from grader.language import _
+from grader.transport.wire import dtype_name
+
+DRAWS: Final = frozenset(
+    (
+        *("bernoulli", "bernoulli_", "native_dropout", "rand", "rand_like", "randn", "randn_like", "randint"),
+        *("randint_like", "randperm", "random_", "uniform_", "normal_", "normal", "exponential_", "multinomial"),
+        *("geometric_", "log_normal_", "cauchy_", "poisson", "binomial", "_fused_dropout"),
+    )
+)
+"""Operations that draw numbers."""
+WHOLE: Final = frozenset(("dropout", "dropout_", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"))
+"""Those that show in their place without gradients, and draw only in training."""
+
+
+def is_drawn(reference: Trace) -> bool:
+    """Whether the reference draws numbers in a call."""
+    return bool(_drawing(reference))
+
+
+def draws(case: CaseOutcome, call: Exchange, statements: Statements) -> Located | None:
+    """Find the lines that drop entries in another shape than the reference, or none where it does, or just those."""
+    check = case.check
+    assert check is not None
+    reference, answer = of_reference(check, call), of_answer(check, call)
+    if reference is None or answer is None:
+        return None
+    theirs, mine = _drawing(reference), _drawing(answer)
+    strange, lacking = _apart(answer, mine, reference, theirs)
+    if strange:
+        sentence = _("Entries are dropped in {where}, in another shape than those of the model answer.")
+        return located(case, lines_of((answer.steps[n] for n in strange), statements), sentence)
+    if lacking:
+        slack = RELATIVE.get(dtype_name(check.variant.dtype), 0.0)
+        made = lines_of((answer.steps[n] for n in _not_dropped(lacking, reference, answer, slack)), statements)
+        sentence = _("Entries of what is made in {where} are dropped by the model answer, not here.")
+        return located(case, made, sentence.format(where=listed(made[:1])) if made else sentence)
+    flow, model = flow_of(statements.source), flow_of(check.grading.reference_text)
+    known = set(mine)
+    fed = [n for n, step in enumerate(answer.steps) if not known.isdisjoint(step.reads)]
+    lines = lines_of((answer.steps[n] for n in sorted((*mine, *fed))), statements)
+    own = tuple(line for line in lines if flow.is_own(line, model)) or lines
+    return located(case, own[: 2 * FEW], _("Entries are dropped in {where}."))
+
+
+def _drawing(trace: Trace) -> list[int]:
+    whole = [n for n, step in enumerate(trace.steps) if step.operation in WHOLE and not does_nothing(trace, n)]
+    return [n for n, step in enumerate(trace.steps) if step.line and (step.operation in DRAWS or n in whole)]
+
+
+def _size(trace: Trace, number: int) -> int:
+    size = 1
+    for length in trace.steps[number].shape:
+        size *= length
+    return size
+
+
+def _apart(answer: Trace, mine: Sequence[int], reference: Trace, theirs: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return the draws of the answer that are as large as none of the reference, and those that it lacks.
+
+    What is drawn in equal parts, head by head, is as large as its parts together.
+    """
+    left = Counter(_size(reference, n) for n in theirs)
+    strange: dict[int, list[int]] = {}
+    for number in mine:
+        size = _size(answer, number)
+        if left[size] > 0:
+            left[size] -= 1
+        else:
+            strange.setdefault(size, []).append(number)
+    for size, numbers in list(strange.items()):
+        if left[size * len(numbers)] > 0:
+            left[size * len(numbers)] -= 1
+            del strange[size]
+    lacking = [n for n in theirs if left[_size(reference, n)] > 0]
+    return [n for numbers in strange.values() for n in numbers], lacking
+
+
+def _not_dropped(lacking: Iterable[int], reference: Trace, answer: Trace, slack: float) -> list[int]:
+    """Return the last step of the answer of which the reference drops entries, before any draw, and its readers."""
+    drawn = set(_drawing(reference))
+    for number in lacking:
+        noise = {number}  # which is divided by the share that is kept
+        noise.update(
+            n for n, step in enumerate(reference.steps) if not noise.isdisjoint(step.reads) and step.writes >= 0
+        )
+        users = [step for step in reference.steps if not noise.isdisjoint(step.reads)]
+        reads = {n for step in users for n in step.reads if n < number and not drawn & reference.behind(n, ())[0]}
+        whole = [value for n in reads if (value := reference.steps[n].value) is not None and value.numel() > 1]
+        same = [
+            n
+            for n, step in enumerate(answer.steps)
+            if step.line and step.value is not None and any(_has_the_numbers(step.value, one, slack) for one in whole)
+        ]
+        if same:
+            return [same[-1], *(n for n, step in enumerate(answer.steps) if same[-1] in step.reads)]
+    return []
+
+
+def _has_the_numbers(mine: torch.Tensor, theirs: torch.Tensor, slack: float) -> bool:
+    if mine.numel() != theirs.numel() or not mine.dtype.is_floating_point:
+        return False
+    return near(mine.double().flatten().sort().values, theirs.double().flatten().sort().values, slack)
