@@ -25,9 +25,9 @@ def test_a_batch_of_sequences(check, rng):
     check["layer_norm"](rng.normal(2, 3, 6), *affine(rng, 6))
 
 
-@pytest.mark.parametrize("shape", [(5,), (1, 7), (2, 3, 4, 6)])
+@pytest.mark.parametrize("shape", [(5,), (1, 7), (2, 3, 4, 6), (2, 1, 3, 1, 2, 5)])
 def test_any_leading_axes(check, rng, shape):
-    """One token alone, a single row, heads in between: the last axis is what counts."""
+    """One token alone, a single row, heads in between, six axes: the last axis is what counts."""
     check["layer_norm"](rng.normal(*shape), *affine(rng, shape[-1]))
 
 
@@ -96,6 +96,22 @@ def test_values_far_from_zero(check, rng):
     offset = {torch.float64: 2048.0, torch.float32: 2.0}.get(check.dtype, 64.0)
     check["layer_norm"](offset + 1.5 * rng.normal(6, 4, 16), *affine(rng, 16))
     check["layer_norm"](offset + 1.5 * rng.normal(2, 300), *affine(rng, 300))
+
+
+@pytest.mark.derive("dtype", "device")
+@pytest.mark.parametrize("width", [64, 1100])
+def test_mean_a_thousand_deviations_away(check, rng, width):
+    """A mean far above the deviations: the mean of the squares less the square of the mean has lost their digits."""
+    weight, bias = affine(rng, width)
+    deviation = 8.0 if check.dtype == torch.bfloat16 else 1.0  # its numbers lie 4 apart there
+    x = (1000.0 + rng.normal(6, width, scale=deviation)).to(check.dtype).double()
+    y = check["layer_norm"].run(x, weight, bias).got
+    check.that(y.shape == x.shape, "the result has another shape than x")
+    centred = x - x.mean(-1, keepdim=True)
+    wanted = centred / (centred.square().mean(-1, keepdim=True) + 1e-5).sqrt() * weight + bias
+    few_digits = 0.05 if check.dtype == torch.bfloat16 else 0.01
+    near = (y - wanted).abs() <= few_digits * (1.0 + wanted.abs())
+    check.that(near.all(), "the deviations have lost their digits")
 
 
 @pytest.mark.parametrize("eps", [0.5, 1e-3])
