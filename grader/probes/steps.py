@@ -39,6 +39,13 @@ FROM_DATA: Final = "lift_fresh"
 """The operation that makes a tensor of Python's numbers."""
 ESCAPES: Final = frozenset(("item", "tolist", "numpy", "__bool__", "__int__", "__float__", "__index__", "__array__"))
 """Functions whose result is no tensor any more."""
+FORMED: Final = frozenset(
+    (
+        *("zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like"),
+        *("new_zeros", "new_ones", "new_empty", "new_full", "new_tensor"),
+    )
+)
+"""Functions that take the form of a tensor and none of its numbers: no graph goes through them."""
 
 _UNSEEN: Final = "func != nullptr"
 """What PyTorch says where it makes a tensor of Python's numbers on a device of Python's while a mode looks on."""
@@ -216,7 +223,7 @@ class Recorder:
         if name in ESCAPES:
             self._escaped += [number for tensor in given for number in self._reads(tensor)]
             self._escaped_from_graph |= any(tensor.requires_grad for tensor in given)
-        if any(tensor.requires_grad for tensor in given):
+        if name not in FORMED and any(tensor.requires_grad for tensor in given):
             for tensor in made:
                 number = self._made.get(id(tensor))
                 if number is not None and tensor.is_floating_point() and not tensor.requires_grad:

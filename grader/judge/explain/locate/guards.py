@@ -26,9 +26,19 @@ def unchecked(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
 
 
 def refused_late(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
-    """Find what lets the arguments pass that should be refused, where something else fails of them later."""
+    """Find what lets the arguments pass that should be refused, where something else fails of them later.
+
+    Or what refuses them otherwise than the task does.
+    """
     assert case.failure is not None
+    flow = flow_of(statements.source)
+    statement = flow.at(case.failure.line) if case.failure.line else None
+    if statement is not None and statement.text.startswith(("Assert(", "Raise(")):
+        sentence = _("It is refused in {where}, with another exception than in the task.")
+        return located(case, (statement.line, *statement.heads[-1:]), sentence)
     lines, sentence, name, _uses = _guards(case, exchange, statements)
+    if lines and sentence == _("`{name}` accepts it: {where}."):
+        sentence = _("`{name}` does not refuse it: {where}. It fails later.")
     found = located(case, lines, sentence, name=name)
     return replace(found, lines=tuple(dict.fromkeys((*lines, case.failure.line)))) if found is not None else None
 

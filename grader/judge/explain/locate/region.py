@@ -16,6 +16,7 @@ from grader.judge.explain.locate.alike import alike
 from grader.judge.explain.locate.beside import Beside
 from grader.judge.explain.locate.match import RELATIVE, Matcher, factor, many, near, plain
 from grader.judge.explain.locate.onward import Onward
+from grader.judge.explain.locate.sound import sound_steps
 from grader.judge.explain.locate.traces import NUMBERS, Step, Trace
 from grader.judge.explain.locate.uses import does_nothing, identical, used
 from grader.probes.lines import UNKNOWN
@@ -258,6 +259,7 @@ class Alignment:
             behind = [self._answer.behind(read, self.anchors) for n in moved for read in every[n].reads]
             steps = steps.union(moved, *(more for more, _others in behind))
             met = (met - moved).union(*(others for _more, others in behind))
+        steps = self._without_sound(steps)
         lines = dict.fromkeys(every[number].line for number in sorted(steps) if every[number].line)
         values = [every[n].value for n in steps if every[n].is_source]
         is_open = any(value is not None and many(plain(value)) for value in values)
@@ -270,6 +272,14 @@ class Alignment:
             tuple(lines), right, missing, reordered=reordered, times=times, is_open=is_open, steps=frozenset(steps)
         )
 
+    def _without_sound(self, steps: set[int]) -> set[int]:
+        """Leave out the steps with which right ones are made, and what these were made of alone."""
+        sound = sound_steps(self._answer, self.anchors)
+        read = {number for step in steps for number in self._answer.steps[step].reads}
+        parts = [self._answer.behind(end, self.anchors.keys() | sound)[0] for end in steps - read]
+        left = steps & set().union(*parts)
+        return left if any(self._answer.steps[number].line for number in left) else steps
+
     def _puts(self, number: int) -> bool:
         """Whether a step only puts numbers somewhere, or side by side."""
         return self._answer.steps[number].moves or self._answer.steps[number].operation in JOINS
@@ -278,7 +288,9 @@ class Alignment:
         """Return the name of the first step towards a result of the reference that the answer does not make."""
         left, _met = self._reference.behind(goal, self._reached)
         steps = self._reference.steps
-        named = [number for number in sorted(left) if steps[number].name and steps[number].line]
+        known = sound_steps(self._reference, {number: ("arranged", number) for number in self._reached})
+        known = known if left - known - {goal} else set()
+        named = [number for number in sorted(left - known) if steps[number].name and steps[number].line]
         return next((steps[n].name for n in named if not steps[n].moves), steps[named[0]].name if named else "")
 
     def _nearly(self, step: Step, goal: int) -> tuple[int, float] | None:

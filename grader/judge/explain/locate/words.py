@@ -100,7 +100,9 @@ def _sentence(region: Region, lines: tuple[int, ...], statements: Statements) ->
         sentence = _("{begin}; `{name}` comes out {times} times as large: {where}.")
         return sentence.format(begin=begin, where=where, name=region.missing, times=f"{region.times:.3g}")
     if region.missing and (right is None or region.missing != right.name):
-        return _("{begin}; `{name}` is not: {where}.").format(begin=begin, name=region.missing, where=where)
+        return _("{begin}; what the model answer calls `{name}` was not found: {where}.").format(
+            begin=begin, name=region.missing, where=where
+        )
     return _("{begin}; what becomes of it is not: {where}.").format(begin=begin, where=where)
 
 
