@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from grader.judge.explain.levels import depends_on_gradients
 from grader.judge.explain.mistakes import Mistake
@@ -49,15 +51,39 @@ def merged(found: list[Diagnosis]) -> list[Diagnosis]:
     return list(every.values())
 
 
+_A_LARGE_NUMBER: Final = re.compile(r"-1e\d|-10000|-65504|minus ten thousand", re.IGNORECASE)
+"""In a title: a number that stands in for minus infinity."""
+LARGE: Final = 100.0
+"""From here on a number may be one that stands in for infinity."""
+
+
 def is_seen(diagnosis: Diagnosis, cases: list[CaseOutcome], source: str) -> bool:
-    """Whether what a mistake's name says is to be seen: NaN in the numbers of its cases, NumPy in the answer.
+    """Whether what a name says is to be seen: NaN in the numbers of its cases, NumPy or a large number in the answer.
 
     What shows only where no gradients are recorded is not what the answer does.
     """
     title = diagnosis.mistake.title["en"]
     if any(map(depends_on_gradients, cases)):
         return False
-    return ("NaN" not in title or any(map(_has_nan, cases))) and ("NumPy" not in title or "numpy" in source)
+    if "NumPy" in title and "numpy" not in source:
+        return False
+    if _A_LARGE_NUMBER.search(title) and not _has_a_large_number(source):
+        return False
+    return "NaN" not in title or any(map(_has_nan, cases))
+
+
+def _has_a_large_number(source: str) -> bool:
+    """Whether a large number is written in an answer, or taken from a dtype."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and abs(node.value) >= LARGE:
+            return True
+        if isinstance(node, ast.Pow) or (isinstance(node, (ast.Attribute, ast.Name)) and _name_of(node) == "finfo"):
+            return True
+    return False
+
+
+def _name_of(node: ast.Attribute | ast.Name) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id
 
 
 def _has_nan(case: CaseOutcome) -> bool:
