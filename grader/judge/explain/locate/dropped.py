@@ -51,7 +51,9 @@ def draws(case: CaseOutcome, call: Exchange, statements: Statements) -> Located 
         return located(case, lines_of((answer.steps[n] for n in strange), statements), sentence)
     if lacking:
         slack = RELATIVE.get(dtype_name(check.variant.dtype), 0.0)
-        made = lines_of((answer.steps[n] for n in _not_dropped(lacking, reference, answer, slack)), statements)
+        whole = _not_dropped(lacking, reference, answer, slack)
+        made = lines_of((answer.steps[n] for n in whole), statements)
+        made = tuple(dict.fromkeys((*made[:1], *_readers(answer, whole, statements), *made)))
         sentence = _("Entries of what is made in {where} are dropped by the model answer, not here.")
         return located(case, made, sentence.format(where=listed(made[:1])) if made else sentence)
     flow, model = flow_of(statements.source), flow_of(check.grading.reference_text)
@@ -114,6 +116,16 @@ def _not_dropped(lacking: Iterable[int], reference: Trace, answer: Trace, slack:
         if same:
             return [same[-1], *(n for n, step in enumerate(answer.steps) if same[-1] in step.reads)]
     return []
+
+
+def _readers(answer: Trace, whole: Sequence[int], statements: Statements) -> list[int]:
+    """Return the first statements that read the name of what should be dropped, whether or not they compute."""
+    flow = flow_of(statements.source)
+    made = flow.at(answer.steps[whole[0]].line) if whole else None
+    if made is None:
+        return []
+    lines = dict.fromkeys(flow.at(one.line).line for one in answer.passed if made.stores & flow.at(one.line).reads)
+    return [line for line in lines if line > made.line][: FEW - 1]
 
 
 def _has_the_numbers(mine: torch.Tensor, theirs: torch.Tensor, slack: float) -> bool:

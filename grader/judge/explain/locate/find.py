@@ -298,6 +298,7 @@ def chosen(cases: Sequence[CaseOutcome]) -> CaseOutcome | None:
     """Return the failing case to look at: of those as they are written the largest that is not too large."""
     fitting = [case for case in cases if wrong_call(case) is not None]
     plain = [c for c in fitting if c.family == c.case.family and c.family in DERIVED_FROM] or fitting
+    plain = [c for c in plain if c.failure is not None and c.failure.group != "fact"] or plain  # numbers tell more
     size = {case: _size(case) for case in plain}
     few = [case for case in plain if size[case] <= LARGEST_CALL]
     if few:
