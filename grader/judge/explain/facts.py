@@ -107,6 +107,8 @@ def _transposed(pairs: list[Pair]) -> Fact | None:
 
 def _scaled(pairs: list[Pair]) -> Fact | None:
     name, got, want = pairs[0]
+    if want.numel() == 1:  # one number is always another one times something
+        return CANNOT_TELL
     norm = float((want * want).sum()) if got.shape == want.shape else 0.0
     factor = float((got * want).sum()) / norm if norm else 1.0
     if not math.isfinite(factor) or abs(factor - 1) < 1e-3 or abs(factor) < 1e-6 or not agree(got, factor * want):
