@@ -11,7 +11,7 @@ import torch
 
 from grader.judge.cases.check import Check
 from grader.judge.cases.modules import Module
-from grader.sandbox.observe import INFERENCE
+from grader.sandbox.levels import INFERENCE, MADE_INSIDE
 from grader.transport.wire import tensors_in
 
 
@@ -19,6 +19,7 @@ from grader.transport.wire import tensors_in
 def inference_mode(check: Check) -> Iterator[None]:
     """Let the calls inside be in inference mode, each behind the same call outside of it. With gradients none is.
 
+    What they take is made in inference mode as well, as by whoever does all of his work there.
     What an answer keeps for its next calls it has made outside then, where a gradient may meet it. A call of an
     object that is no module, or one that gets a result back, may leave something behind: it stays one without
     gradients. The simulated device cannot do all that PyTorch can in inference mode: calls there stay outside.
@@ -27,7 +28,7 @@ def inference_mode(check: Check) -> Iterator[None]:
     if variant.grad or variant.device != "cpu":
         yield
         return
-    check.variant = dataclasses.replace(variant, recording=INFERENCE)
+    check.variant = dataclasses.replace(variant, recording=INFERENCE, levels=(*variant.levels, MADE_INSIDE))
     try:
         yield
     finally:

@@ -265,10 +265,10 @@ def _after(word: str, layer: Any, x: Any, another: Callable[[], Any]) -> Any:
 
 
 def _is_frozen(layer: Any) -> None:
-    """Raise RuntimeError where more than A and B is trained."""
-    named = layer.named_parameters()
-    if learning := [name for name, own in named if own.requires_grad and own is not layer.A and own is not layer.B]:
-        raise RuntimeError(f"only A and B are trained, but requires_grad is True for {', '.join(learning)}")
+    """Raise RuntimeError where more than A and B is trained, or less."""
+    more = [name for name, p in layer.named_parameters() if p.requires_grad and p is not layer.A and p is not layer.B]
+    if more or not (layer.A.requires_grad and layer.B.requires_grad):
+        raise RuntimeError(f"only A and B learn, but requires_grad is {bool(more)} for {', '.join(more) or 'A or B'}")
 
 
 class _Model(torch.nn.Module):

@@ -5,6 +5,7 @@ What levels there are, and which a run gets, is the judge's affair (:mod:`grader
 
 from __future__ import annotations
 
+import copy
 import io
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, redirect_stdout, suppress
@@ -27,6 +28,8 @@ STEPPED: Final = "stepped"
 LOADED: Final = "loaded"
 ROUND_TRIP: Final = "round trip"
 INFERENCE: Final = observe.INFERENCE
+MADE_INSIDE: Final = ("made", INFERENCE)
+"""Of a call in inference mode: its tensors are made there."""
 DEVICE: Final = observe.DEVICE_BY_DEFAULT
 DTYPE: Final = "dtype"
 HALF: Final = "bfloat16"
@@ -36,6 +39,7 @@ DEFAULT_DTYPES: Final = {DTYPE: torch.float64, HALF: torch.bfloat16}
 _Tensor, _clone, _copy, _roll = torch.Tensor, torch.Tensor.clone, torch.Tensor.copy_, torch.Tensor.roll
 _data = getattr(_Tensor, "data").__get__  # noqa: B009 - for mypy it would be a tensor
 _no_grad, _manual_seed = torch.no_grad, torch.default_generator.manual_seed
+_deepcopy, _in_inference = copy.deepcopy, torch.is_inference_mode_enabled
 
 
 class _Nowhere(io.TextIOBase):
@@ -67,6 +71,8 @@ def as_possible(header: Header, args: Any, kwargs: Any, back: set[int], *, scrip
 def make(header: Header, target: Callable[..., Any], args: Any, kwargs: Any, back: set[int]) -> Any:
     """Make a call as a caller does whose ways are the levels in the header, which are possible; ``back`` as there."""
     levels = header["levels"]
+    if "made" in levels and _in_inference():
+        args, kwargs = _deepcopy((args, kwargs))
     if "identity" in levels:
         args, kwargs = told_apart((args, kwargs), levels["identity"], back)
     _manual_seed(header["seed"])

@@ -188,6 +188,12 @@ def test_dropout_of_the_same_object(check, rng):
 
 
 @pytest.mark.derive
+def test_everything_dropped(check, rng):
+    """With a rate of 1 nothing is left of y in training: x is normalised alone."""
+    check.module(6, dropout=1.0).train()(rng.normal(2, 3, 6), rng.normal(2, 3, 6))
+
+
+@pytest.mark.derive
 def test_dropout_in_inference_mode(check, rng):
     """What nobody differentiates drops as well, as long as the module is in training."""
     add_norm = check.module(32, dropout=0.5)

@@ -121,9 +121,10 @@ def test_teacher_forcing_is_decoding_step_by_step(check, rng, steps):
 
 @without_grad
 def test_two_continuations_of_one_state(check, rng):
-    """A state may be used twice: what one call does with it does not disturb the other."""
+    """A state may be used twice, also that of one sentence: what one call does does not disturb the other."""
     decoder = check.module(vocab_size=6, embed_size=4, num_hiddens=5, num_layers=2)
-    decode(decoder, rng, (2, 4, 6, 5, 2), rng.integers(1, 5, 2), [3, 1, 2], branches=True)
+    for batch in (2, 1):
+        decode(decoder, rng, (batch, 4, 6, 5, 2), rng.integers(1, 5, batch), [3, 1, 2], branches=True)
 
 
 @without_grad
@@ -201,11 +202,10 @@ def test_dropout_in_inference_mode(check, rng):
 
 @pytest.mark.derive("grad")
 def test_nothing_passes_between_the_layers(check, rng):
-    """With a rate of 1 the second layer of the GRU hears nothing of the first one in training."""
-    decoder = check.module(vocab_size=6, embed_size=4, num_hiddens=5, num_layers=2, dropout=1.0).train()
-    decode(decoder, rng, (2, 4, 6, 5, 2), steps=[2])
-    single = check.module(vocab_size=6, embed_size=4, num_hiddens=5, num_layers=1, dropout=1.0).train()
-    decode(single, rng, (2, 4, 6, 5, 1), steps=[2])
+    """With a rate of 1 no layer of the GRU hears anything of the one below it in training."""
+    for layers in (2, 1, 3):
+        decoder = check.module(vocab_size=6, embed_size=4, num_hiddens=5, num_layers=layers, dropout=1.0).train()
+        decode(decoder, rng, (2, 4, 6, 5, layers), steps=[2])
 
 
 @pytest.mark.mask

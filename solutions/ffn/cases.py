@@ -159,6 +159,12 @@ def test_dropout_in_inference_mode(check, rng):
 
 
 @pytest.mark.derive
+def test_everything_dropped(check, rng):
+    """With a rate of 1 no hidden unit is left in training: what remains is the bias of the second layer."""
+    check.module(6, 9, 4, dropout=1.0).train()(rng.normal(2, 3, 6))
+
+
+@pytest.mark.derive
 def test_tokens_of_zeros(check, rng):
     """A token of zeros is a token: it gets what the biases make of it."""
     x = rng.normal(2, 4, 5)
@@ -171,7 +177,7 @@ def test_tokens_of_zeros(check, rng):
 @pytest.mark.derive("grad")
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
-    for shape in ((9, 1, 1, 3), (1, 2, 2, 3), (1, 300, 3), (3, 3, 3, 3)):
+    for shape in ((9, 1, 1, 3), (1, 2, 2, 3), (1, 1100, 3), (3, 3, 3, 3)):
         check.module(3, 3, 3)(rng.normal(*shape))
     ffn = check.module(70, 80, 90)
     x = rng.normal(2, 70)

@@ -28,7 +28,8 @@ def test_one_token(check, rng):
 def test_larger_batch_than_table(check, rng):
     """Positions run along the sequence, not along the batch."""
     encoding = check.module(max_len=4, d_model=6)
-    encoding(rng.normal(7, 3, 6))
+    with of_everything(check):
+        encoding(rng.normal(40, 3, 6))
 
 
 def test_all_sizes_are_equal(check, rng):
@@ -92,8 +93,9 @@ def test_large_tokens_are_not_scaled(check, rng):
 def test_large_positions(check, rng):
     """The table is added as it is, whatever training has made of it."""
     encoding = check.module(max_len=8, d_model=6)
-    encoding.set(pe=rng.normal(8, 6, scale=30.0))
-    encoding(rng.normal(2, 5, 6))
+    for scale in (30.0, 30.0 if check.dtype == torch.float16 else 1e5):
+        encoding.set(pe=rng.normal(8, 6, scale=scale))
+        encoding(rng.normal(2, 5, 6))
 
 
 def test_transposed_tokens(check, rng):
@@ -123,7 +125,10 @@ def test_half_of_the_entries_dropped(check, rng):
     check.that(0.3 < gone.float().mean() < 0.7, "far more or fewer entries than half are dropped at dropout 0.5")
     mixed = (gone.any(-1) & ~gone.all(-1)).float().mean()
     check.that(mixed > 0.9, "tokens are dropped as a whole")
-    check.that((gone[0] != gone[1]).any(), "all sequences lose the same entries")
+    view = encoding.run((rng.normal(1, 30, 16) + 20.0).expand(2, 30, 16)).got  # two sequences in one memory
+    check.that(view.shape == full.shape, "training changes the shape of the result")
+    for one, other in (dropped, view):
+        check.that(((one == 0) != (other == 0)).any(), "all sequences lose the same entries")
     alone = (encoding.run(rng.normal(40, 1, 16) + 20.0).got == 0).float().mean()
     check.that(0.3 < alone < 0.7, "far more or fewer entries than half are dropped at dropout 0.5")
 
@@ -139,6 +144,12 @@ def test_each_call_drops_anew(check, rng):
     both = isinstance(first, torch.Tensor) and isinstance(second, torch.Tensor)
     check.that(both, "the result in training is not a tensor")
     check.that(not torch.equal(first, second), "two calls in training drop the same entries")
+
+
+@pytest.mark.derive
+def test_everything_dropped(check, rng):
+    """With a rate of 1 nothing is left of the sum in training."""
+    check.module(max_len=9, d_model=6, dropout=1.0).train()(rng.normal(2, 3, 6))
 
 
 @pytest.mark.derive
@@ -194,11 +205,11 @@ def test_too_long_a_sequence(check, rng, length):
 def test_too_long_for_a_single_position(check, rng):
     """A table of one row must not serve every position."""
     encoding = check.module(max_len=1, d_model=4)
-    for batch in (1, 2):
+    for batch, length in ((1, 2), (1, 70), (2, 3)):
         with check.raises(ValueError):
-            encoding.eval()(rng.normal(batch, 3, 4))
+            encoding.eval()(rng.normal(batch, length, 4))
         with check.raises(ValueError):
-            encoding.train()(rng.normal(batch, 2, 4))
+            encoding.train()(rng.normal(batch, length, 4))
 
 
 @pytest.mark.contract

@@ -151,6 +151,12 @@ def test_no_dropout_in_evaluation(check, rng):
     check["LoRALinear"].driven("adapt", *layer(rng, 6, 5, 3), rng.normal(2, 4, 6), 7, ("merge", "unmerge"), 0.5)
 
 
+@pytest.mark.derive
+def test_everything_dropped(check, rng):
+    """With a rate of 1 nothing reaches A in training: the base is left."""
+    check["LoRALinear"].driven("adapt", *layer(rng, 6, 5, 3), rng.normal(2, 4, 6), 7, ("train", "eval"), 1.0)
+
+
 @pytest.mark.derive("grad")
 def test_merged_in_training(check, rng):
     """Merging and taking apart do the same in training, whatever dropout drops, and with or without a graph."""
@@ -219,11 +225,12 @@ def test_a_merged_layer_costs_what_its_base_costs(check, rng):
 @pytest.mark.cost
 def test_thin_products(check, rng):
     """Beside the base a token goes through r numbers; the product of B and A is for merging alone."""
-    own, x = layer(rng, 60, 50, 8), rng.normal(3, 60)
-    one = check["LoRALinear"].driven("adapt", *own, x, 8).cost
-    three = check["LoRALinear"].driven("adapt", *own, x, 8, ("again", "again")).cost
-    limit = int(2.2 * 3 * (60 * 50 + 8 * (60 + 50)))
-    check.at_most(three.madds - one.madds, limit, "a call multiplies B with A before it meets a token")
+    for tokens in (3, 600):
+        own, x = layer(rng, 60, 50, 8), rng.normal(tokens, 60)
+        one = check["LoRALinear"].driven("adapt", *own, x, 8).cost
+        three = check["LoRALinear"].driven("adapt", *own, x, 8, ("again", "again")).cost
+        limit = int(2.2 * tokens * (60 * 50 + 8 * (60 + 50)))
+        check.at_most(three.madds - one.madds, limit, "a call multiplies B with A before it meets a token")
 
 
 @pytest.mark.cost

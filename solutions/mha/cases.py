@@ -164,6 +164,12 @@ def test_what_dropout_drops(check, rng, batch, n):
 
 
 @pytest.mark.derive
+def test_everything_dropped(check, rng):
+    """With a rate of 1 the context is 0 in training; the weights are those before dropout."""
+    check.module(d_model=6, n_heads=2, dropout=1.0).train()(*sequences(rng, 2, 3, 4, 6))
+
+
+@pytest.mark.derive
 def test_dropout_in_inference_mode(check, rng):
     """What nobody differentiates drops as well, as long as the module is in training."""
     mha = check.module(d_model=6, n_heads=2, dropout=0.5)

@@ -168,7 +168,16 @@ def test_half_of_the_entries_dropped(check, rng):
     check.that(0.3 < gone.float().mean() < 0.7, "far more or fewer entries than half are dropped at dropout 0.5")
     mixed = (gone.any(-1) & ~gone.all(-1)).float().mean()
     check.that(mixed > 0.9, "tokens are dropped as a whole")
-    check.that((gone[0] != gone[1]).any(), "all sequences lose the same entries")
+    view = encoding.run((rng.normal(1, 30, 16) + 5.0).expand(2, 30, 16)).got  # two sequences in one memory
+    check.that(view.shape == full.shape, "training changes the shape of the result")
+    for one, other in (dropped, view):
+        check.that(((one == 0) != (other == 0)).any(), "all sequences lose the same entries")
+
+
+@pytest.mark.derive
+def test_everything_dropped(check, rng):
+    """With a rate of 1 nothing is left of the sum in training."""
+    check["PositionalEncoding"](d_model=6, max_len=9, dropout=1.0).train()(rng.normal(2, 3, 6))
 
 
 @pytest.mark.derive
@@ -211,10 +220,11 @@ def test_table_takes_no_gradient(check):
 def test_too_long_a_sequence(check, rng, length):
     """A sequence longer than the table is refused with a ValueError, in evaluation mode and in training."""
     encoding = check["PositionalEncoding"](d_model=4, max_len=5)
-    with check.raises(ValueError):
-        encoding(rng.normal(2, length, 4))
-    with check.raises(ValueError):
-        encoding.train()(rng.normal(2, length, 4))
+    for batch in (1, 2):
+        with check.raises(ValueError):
+            encoding.eval()(rng.normal(batch, length, 4))
+        with check.raises(ValueError):
+            encoding.train()(rng.normal(batch, length, 4))
     encoding.eval()(rng.normal(2, 5, 4))
 
 

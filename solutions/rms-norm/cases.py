@@ -87,10 +87,10 @@ def test_many_features(check, rng):
     check(rng.normal(2, 3, 96, scale=50.0), rng.normal(96))
 
 
-@pytest.mark.parametrize("eps", [0.5, 1e-3])
-def test_eps_is_an_argument(check, rng, eps):
-    """By name and as the third argument."""
-    x, weight = rng.normal(2, 3, 6, scale=0.05), rng.normal(6)
+@pytest.mark.parametrize(("eps", "scale"), [(0.5, 0.05), (1e-3, 0.05), (4.0, 1.0), (1e-8, 1e-4)])
+def test_eps_is_an_argument(check, rng, eps, scale):
+    """By name and as the third argument; it may be large or small, as x may."""
+    x, weight = rng.normal(2, 3, 6, scale=scale), rng.normal(6)
     check(x, weight, eps=eps)
     check(x, weight, eps)
 

@@ -78,11 +78,14 @@ def off_by(tables, offset):
 @pytest.mark.parametrize("offset", [0, 650])
 def test_position_700(check, offset):
     """Far positions are as right as near ones, up to what float32 angles allow."""
-    cos, sin = check["rotary_angles"].run(701 - offset, 8, offset=offset).got
-    check.that(cos.shape == sin.shape == (701 - offset, 4), "a table has another shape than (seq_len, d_head // 2)")
+    rows = 1100 - offset
+    cos, sin = check["rotary_angles"].run(rows, 8, offset=offset).got
+    check.that(cos.shape == sin.shape == (rows, 4), "a table has another shape than (seq_len, d_head // 2)")
     error = off_by((cos, sin), offset)
-    worst = int(error.argmax())
+    near = 701 - offset
+    worst = int(error[:near].argmax())
     check.that(error[worst] < 2e-4, f"position {offset + worst} is off by more than 2e-4")
+    check.that((error < 2e-3).all(), f"the positions from {offset + near} on are wrong")
 
 
 @pytest.mark.derive
@@ -227,8 +230,8 @@ def test_other_sizes(check, rng):
         check["apply_rotary"](x, cos, sin)
         check["apply_rotary"](x, cos.T.contiguous().T, sin.T.contiguous().T)
         check["apply_rotary"](x, cos, cos)
-    angles = rng.uniform(2, 66, low=-math.pi, high=math.pi)
-    check["apply_rotary"](rng.normal(1, 1, 2, 132), angles.cos(), angles.sin())
+    angles = rng.uniform(2, 256, low=-math.pi, high=math.pi)
+    check["apply_rotary"](rng.normal(1, 1, 2, 512), angles.cos(), angles.sin())
     angles = rng.uniform(1, 4, low=-math.pi, high=math.pi)
     check["apply_rotary"](rng.normal(1, 10, 1, 8), angles.cos(), angles.sin())
     angles = rng.uniform(1, 2, low=-math.pi, high=math.pi)

@@ -272,8 +272,8 @@ def test_weights_are_loaded_between_calls(check, rng):
 @pytest.mark.derive
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
-    model = check.module(vocab_size=1200, d_model=72, n_heads=2, n_layers=1, max_len=300)
-    tokens = text(rng, 1200, 1, 300)
+    model = check.module(vocab_size=1200, d_model=72, n_heads=2, n_layers=1, max_len=520)
+    tokens = text(rng, 1200, 1, 520)
     model(tokens, tokens)
     model(text(rng, 1200, 9, 3), text(rng, 1200, 9, 3))
     check.module(vocab_size=7, d_model=1, n_heads=1, n_layers=1, max_len=1)(text(rng, 7, 2, 1))

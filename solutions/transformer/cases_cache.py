@@ -149,9 +149,9 @@ def test_a_step_through_wide_layers(check, rng):
 
 @pytest.mark.derive
 def test_a_long_chunk_behind_a_cache(check, rng):
-    """Forty tokens at once behind a prefix of seventy: each sees the whole prefix, and no later one."""
+    """Forty tokens at once behind a prefix of 480: each at its own place, seeing the whole prefix and no later one."""
     model = build(check, rng, d_model=8, n_heads=2)
-    feed(model, rng.normal(1, 4, 8), None, targets(rng, 1, 110), [70, 40])
+    feed(model, rng.normal(1, 4, 8), None, targets(rng, 1, 520), [480, 40])
 
 
 @pytest.mark.derive
