@@ -250,8 +250,8 @@ def test_no_parameters(check):
 
 @pytest.mark.cost
 def test_no_loop_over_numbers(check, rng):
-    """A step costs as many calls for a large parameter as for a small one, and nothing is larger than it."""
+    """A step costs as many calls for a large parameter as for a small one; nothing is larger than its two means."""
     small = check["AdamW"].driven("optimise", [rng.normal(4, 3)], steps(rng, 1, (4, 3))).cost
     large = check["AdamW"].driven("optimise", [rng.normal(64, 3)], steps(rng, 1, (64, 3))).cost
     check.no_loop(small, large, 60, "a step goes through the numbers of a parameter one by one")
-    check.at_most(large.biggest, 64 * 3, "a tensor larger than the parameter", large.biggest_line)
+    check.at_most(large.biggest, 2 * 64 * 3, "a tensor larger than both means together", large.biggest_line)

@@ -26,6 +26,8 @@ def test_equal_logits(check, rng):
         table[0, 0, group] = 2.0
         table[1, :, group] = 3.0
         check(check.step(table), bos=0, eos=0, beam=3, max_len=3)
+    table = (torch.arange(600, dtype=torch.float64) % 7).expand(1, 600, 600)
+    check(check.step(table), bos=0, eos=599, beam=2, max_len=1)
 
 
 @plain
@@ -43,9 +45,10 @@ def test_equal_scores_of_two_hypotheses(check, rng):
 @plain
 def test_a_tie_with_a_finished_hypothesis(check):
     """One is finished, the other goes on without a doubt, so their scores stay equal: who is ahead stays ahead."""
-    table = torch.zeros(6, 3, 3, dtype=torch.float64)
-    table[0, 2, 2] = table[1, 1, 0] = -math.inf
-    check(check.step(table), bos=2, eos=0, beam=2, max_len=4)
+    for eos, other in ((0, 1), (1, 0)):
+        table = torch.zeros(6, 3, 3, dtype=torch.float64)
+        table[0, 2, 2] = table[1, other, eos] = -math.inf
+        check(check.step(table), bos=2, eos=eos, beam=2, max_len=4)
 
 
 @plain

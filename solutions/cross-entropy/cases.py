@@ -73,9 +73,9 @@ def test_rows_with_different_numbers_of_tokens(check, rng):
     check(rng.normal(3, 5, 4), ignoring(rng.integers(0, 4, 3, 5), counted))
 
 
-@pytest.mark.parametrize("number", [0, 3])
+@pytest.mark.parametrize("number", [0, 3, 5, 300])
 def test_another_number_to_ignore(check, rng, number):
-    """A class that is not counted, such as padding: it still has a part in the softmax."""
+    """A class that is not counted, such as padding, still has a part in the softmax; or a number beyond all classes."""
     targets = ignoring(rng.integers(0, 5, 3, 6), rng.keep(3, 6), number)
     check(rng.normal(3, 6, 5), targets, ignore_index=number)
 
@@ -171,9 +171,10 @@ def test_confident_tokens(check, rng):
 
 @pytest.mark.derive
 def test_a_vocabulary_of_forty_thousand(check, rng):
-    """Classes beyond sixteen bits."""
+    """Classes beyond sixteen bits, and logits of ten thousand among so many."""
     check(rng.normal(3, 40_000), torch.tensor([39_999, 32_768, 5]))
     check(rng.normal(3, 40_000), torch.tensor([33_000, 39_000, 5]), 33_000)
+    check(rng.normal(2, 40_000, scale=1e4), torch.tensor([32_768, 7]), label_smoothing=0.1)
 
 
 @pytest.mark.precise
@@ -188,7 +189,8 @@ def test_the_same_added_to_all_logits(check, rng):
 @pytest.mark.derive("dtype")
 def test_many_large_losses(check, rng):
     """The sum of all losses is larger than float16 can hold, their mean is not."""
-    check(rng.uniform(300, 5, low=-400.0, high=400.0), rng.integers(0, 5, 300))
+    for tokens in (300, 5000):
+        check(rng.uniform(tokens, 5, low=-400.0, high=400.0), rng.integers(0, 5, tokens))
     check(far_apart(rng, 8), rng.integers(0, 5, 8), label_smoothing=0.5)
 
 
