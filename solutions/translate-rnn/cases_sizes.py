@@ -47,7 +47,7 @@ def test_sizes_that_people_train(check, rng):
 def test_translations_at_sizes_that_people_train(check, rng):
     """A long source and a long translation; many sentences, a real vocabulary, layers on layers."""
     long = lively(check, rng)
-    long.method("translate", sources(rng, [258]), 1, TARGET, 70)
+    long.method("translate", sources(rng, [258]), 1, TARGET, 150)
     ended = sources(rng, [5])
     written = long.method("translate", ended, 3, TARGET, 4).got
     long.method("translate", ended, 3, int(written[0, 2]), 300)
