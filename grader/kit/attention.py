@@ -31,3 +31,20 @@ def exact_projections(attention: Module, factor: float) -> None:
     """Project collinear tokens so that token i scores key j with exactly sign * 2 * factor^2 * i * j."""
     identity = torch.eye(4, dtype=torch.float64)
     attention.set(W_q__weight=factor * identity, W_k__weight=abs(factor) * identity)
+
+
+def far_levels(rng: Numbers, height: float, *shape: int) -> torch.Tensor:
+    """Draw numbers far from zero: height and one or two more, or its multiples where it is beyond such steps."""
+    steps = rng.integers(0, 3, *shape).double()
+    return height + steps * (1.0 if abs(height) < 2**20 else height)
+
+
+def rows_of_all_kinds(rng: Numbers, n: int, m: int) -> torch.Tensor:
+    """Make a mask (n, m) whose first three rows see nothing, one key and everything; n must be at least 4."""
+    mask = rng.keep(n, m)
+    mask[0], mask[1], mask[2] = False, torch.arange(m) == rng.integers(0, m, 1), True
+    return mask
+
+
+FAR: Final = (2.0**14, -(2.0**14), -(2.0**40))
+"""Heights of scores whose ties, stand-ins and floors tell one softmax from another."""

@@ -20,6 +20,17 @@ def default_of_bfloat16(check: Check) -> Iterator[None]:
 
 
 @contextmanager
+def before_a_default_device(check: Check) -> Iterator[None]:
+    """Let the calls inside come from a caller who has not set another default device yet."""
+    variant = check.variant
+    check.variant = dataclasses.replace(variant, device="cpu")
+    try:
+        yield
+    finally:
+        check.variant = variant
+
+
+@contextmanager
 def slices_of_wider_ones(check: Check) -> Iterator[None]:
     """Let each row of the inputs inside be a slice of a longer one, as keys and values of a joint projection are."""
     with _at(check, "layout", WIDER):

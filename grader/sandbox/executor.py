@@ -222,7 +222,7 @@ class Executor:
             self._callers.clear()
 
     def _returned(self, key: int, path: list[int | str]) -> Any:
-        """Find what a call returned. Its tensors share their memory with it, and have no part in a gradient."""
+        """Find what a call returned. Its tensors are the same, or share their memory, and have no part in a gradient."""
         value = self._kept[key]
         for index in path:
             try:
@@ -232,7 +232,7 @@ class Executor:
 
         def share(item: Any) -> Any:
             if isinstance(item, _Tensor):
-                shared = item.detach()
+                shared = item.detach() if item.requires_grad else item  # else the very tensor, as a caller hands it back
                 self._handed_back.add(id(shared))
                 return shared
             return observe.rebuilt(item, map(share, item)) if isinstance(item, (tuple, list)) else item
@@ -351,7 +351,10 @@ def _parameters(module: torch.nn.Module) -> Tensors:
 
 
 def _fill(module: torch.nn.Module, state: Tensors) -> Tensors:
-    """Copy what fits; what does not is seen from the names and shapes in the reply. Returns the parameters."""
+    """Copy what fits and is not there yet; what does not fit is seen from the names and shapes in the reply.
+
+    What has not changed is left alone, as an optimiser leaves what is frozen. Returns the parameters.
+    """
     own = _parameters(module)
     lazy = torch.nn.parameter.is_lazy
     if any(map(lazy, own.values())):
@@ -359,9 +362,13 @@ def _fill(module: torch.nn.Module, state: Tensors) -> Tensors:
         return _parameters(module)
     with torch.no_grad():
         for name, value in state.items():
-            if name in own and own[name].shape == value.shape:
+            if name in own and own[name].shape == value.shape and not _is_there(own[name], value):
                 own[name].copy_(value)
     return own
+
+
+def _is_there(own: torch.Tensor, value: torch.Tensor) -> bool:
+    return own.dtype == value.dtype and own.device == value.device and torch.equal(own, value)
 
 
 def _gradients(snapshot: Snapshot, sources: Tensors, through: list[bool] | None) -> list[list[Any]]:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import both_kinds
+from grader.kit.attention import FAR, both_kinds, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 from grader.kit.inference import drops_in_inference_mode
 
@@ -290,3 +290,17 @@ def test_the_same_object(check, rng, scale):
     attention = check.module(query_size=3, key_size=3, num_hiddens=5)
     attention(x, x, x)
     attention(x, x, x, mask=rng.keep(4, 4))
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device")
+@pytest.mark.parametrize("keys", [20, 80])
+def test_many_scores_far_from_zero(check, rng, keys):
+    """Rows of 20 and of 80 scores far above and far below zero: what is visible shares a weight of 1."""
+    for height in FAR:
+        attention = switches(check, [height, *((1.0, 0.5) if height > -(2.0**20) else (height / 2, height / 4))])
+        queries, signs, values = sequences(rng, 2, 4, keys, (3, 3, 4))
+        signs = signs.sign()
+        signs[..., 0] = 1.0
+        attention.train()(queries, signs, values, rows_of_all_kinds(rng, 4, keys))
+        attention.eval()(queries, signs, values)

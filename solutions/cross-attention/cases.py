@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import HALVES, collinear_tokens, exact_projections
+from grader.kit.attention import FAR, HALVES, collinear_tokens, exact_projections, far_levels, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 
 # Half precision is tried where scores are of moderate size, or exact: rounding of large ones is not the learner's.
@@ -87,6 +87,7 @@ def test_with_biases(check, rng):
     """bias=True gives all three projections a bias."""
     attention = check.module(d_model=5, d_k=4, d_v=6, bias=True)
     attention(rng.normal(2, 4, 5), rng.normal(2, 3, 5))
+    check.module(d_model=3, d_k=8, bias=True)(rng.normal(2, 4, 3), rng.normal(2, 3, 3))
 
 
 @without_dtype
@@ -195,6 +196,9 @@ def test_weights_are_loaded_between_calls(check, rng):
     attention(x_q, x_kv)
     attention.set(W_q__weight=rng.normal(3, 5), W_k__weight=rng.normal(3, 5), W_v__weight=rng.normal(3, 5))
     attention(x_q, x_kv)
+    for name in ("W_q", "W_k", "W_v"):
+        attention.set(**{f"{name}__weight": rng.normal(3, 5)})
+        attention(x_q, x_kv)
 
 
 @pytest.mark.contract
@@ -244,3 +248,18 @@ def test_the_same_object(check, rng, scale):
     attention = check.module(d_model=4, d_k=3)
     attention(x, x)
     attention(x, x, mask=rng.keep(4, 4))
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device")
+@pytest.mark.parametrize("keys", [20, 80])
+def test_many_scores_far_from_zero(check, rng, keys):
+    """Rows of 20 and of 80 scores far above and far below zero: what is visible shares a weight of 1."""
+    attention = check.module(d_model=4, d_k=1, d_v=3)
+    unit = torch.eye(4, dtype=torch.float64)
+    attention.set(W_q__weight=unit[:1], W_k__weight=unit[:1], W_v__weight=unit[1:])
+    for height in FAR:
+        x_q, x_kv = rng.normal(2, 4, 4), rng.normal(2, keys, 4)
+        x_q[..., 0], x_kv[..., 0] = 1.0, far_levels(rng, height, 2, keys)
+        attention.train()(x_q, x_kv, rows_of_all_kinds(rng, 4, keys))
+        attention.eval()(x_q, x_kv)

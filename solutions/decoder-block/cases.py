@@ -144,6 +144,10 @@ def test_two_continuations_of_one_prefix(check, rng):
     block(rng.normal(2, 1, 6), memory, right)
     block(rng.normal(2, 1, 6), memory, left)
     block(rng.normal(2, 3, 6), memory, prefix)
+    _, longer = block(rng.normal(2, 1, 6), memory, prefix)
+    _, first = block(rng.normal(2, 1, 6), memory, longer)
+    block(rng.normal(2, 1, 6), memory, longer)
+    block(rng.normal(2, 1, 6), memory, first)
 
 
 @without_both
@@ -313,6 +317,9 @@ def test_weights_are_loaded_between_calls(check, rng):
         block.set(**{f"{attention}__{name}__weight": rng.normal(6, 6) for name in ("W_q", "W_k", "W_v", "W_o")})
     block.set(ffn__dense1__weight=rng.normal(8, 6), ffn__dense2__weight=rng.normal(6, 8))
     block(x, memory)
+    for name in ("W_q", "W_k", "W_v", "W_o"):
+        block.set(**{f"{attention}__{name}__weight": rng.normal(6, 6) for attention in ("self_attn", "cross_attn")})
+        block(x, memory)
 
 
 @pytest.mark.precise
@@ -329,6 +336,7 @@ def test_other_sizes(check, rng):
         block(x, memory, memory_mask=torch.full((3, 4), visible))
     _, cache = block(rng.normal(1, 300, 8), rng.normal(1, 300, 8))
     block(rng.normal(1, 2, 8), memory[:1], cache)
+    block(rng.normal(1, 2, 8), rng.normal(1, 1100, 8))
     block(3e4 * x, memory)
     block.train()(x, memory)
     block.eval()(x, memory)

@@ -4,6 +4,8 @@ import pytest
 import torch
 from cases import feed, without_both, without_dtype, without_grad
 
+from grader.kit.attention import rows_of_all_kinds
+
 
 @pytest.mark.mask
 @pytest.mark.derive
@@ -36,6 +38,8 @@ def test_memory_mask_of_any_shape(check, rng, shape):
     """Two axes are (n, m), three are per sequence, four are (B, H, n, m); here B == H == n, which hides a mix-up."""
     block = check.module(d_model=9, n_heads=3, d_ff=8)
     block(rng.normal(3, 3, 9), rng.normal(3, 5, 9), memory_mask=rng.keep(*shape))
+    single = shape if len(shape) == 2 else (1, *shape[1:])
+    block(rng.normal(1, 3, 9), rng.normal(1, 5, 9), memory_mask=rng.keep(*single))
 
 
 @pytest.mark.mask
@@ -108,7 +112,9 @@ def test_scores_far_from_zero(check, rng, height):
     for attention in ("self_attn", "cross_attn"):
         block.set(**{f"{attention}__W_q__weight": nothing, f"{attention}__W_q__bias": one})
         block.set(**{f"{attention}__W_k__weight": nothing, f"{attention}__W_k__bias": height * one})
-    feed(block, rng.normal(2, 4, 8), rng.normal(2, 5, 8), [3, 1], rng.keep(2, 1, 5))
+    for length, m in ((4, 5), (20, 20), (70, 80)):
+        feed(block, rng.normal(2, length, 8), rng.normal(2, m, 8), [length - 1, 1], rng.keep(2, 1, m))
+        block(rng.normal(2, length, 8), rng.normal(2, m, 8), memory_mask=rows_of_all_kinds(rng, length, m))
 
 
 @pytest.mark.mask

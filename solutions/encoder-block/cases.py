@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from grader.kit import dropped
+from grader.kit.attention import rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 
 # A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide blocks.
@@ -179,6 +180,8 @@ def test_mask_of_any_shape(check, rng, shape):
     """Two axes are (S, S), three are per sequence, four are (B, H, S, S); here B == H == S, which hides a mix-up."""
     block = check.module(d_model=6, n_heads=3, d_ff=8)
     block(rng.normal(3, 3, 6), rng.keep(*shape))
+    single = shape if len(shape) == 2 else (1, *shape[1:])
+    block(rng.normal(1, 3, 6), rng.keep(*single))
 
 
 @pytest.mark.mask
@@ -241,7 +244,9 @@ def test_scores_far_from_zero(check, rng, height):
     nothing, one = torch.zeros(8, 8, dtype=torch.float64), torch.ones(8, dtype=torch.float64)
     block.set(attention__W_q__weight=nothing, attention__W_q__bias=one)
     block.set(attention__W_k__weight=nothing, attention__W_k__bias=height * one)
-    block(rng.normal(2, 5, 8), rng.keep(2, 1, 5))
+    for tokens in (5, 20, 70):
+        block(rng.normal(2, tokens, 8), rng.keep(2, 1, tokens))
+        block(rng.normal(2, tokens, 8), rows_of_all_kinds(rng, tokens, tokens))
 
 
 @pytest.mark.mask
@@ -282,6 +287,9 @@ def test_weights_are_loaded_between_calls(check, rng):
     block.set(**{f"attention__{name}__weight": rng.normal(8, 8) for name in ("W_q", "W_k", "W_v", "W_o")})
     block.set(ffn__dense1__weight=rng.normal(6, 8), ffn__dense2__weight=rng.normal(8, 6))
     block(x)
+    for name in ("W_q", "W_k", "W_v", "W_o"):
+        block.set(**{f"attention__{name}__weight": rng.normal(8, 8)})
+        block(x)
 
 
 @pytest.mark.precise

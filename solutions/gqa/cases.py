@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from grader.kit.attention import FAR, far_levels, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 
 
@@ -151,6 +152,9 @@ def test_weights_are_loaded_between_calls(check, rng):
     gqa(x)
     gqa.set(W_q__weight=rng.normal(8, 8), W_k__weight=rng.normal(4, 8), W_v__weight=rng.normal(4, 8))
     gqa(x)
+    for name, size in (("W_q", 8), ("W_k", 4), ("W_v", 4), ("W_o", 8)):
+        gqa.set(**{f"{name}__weight": rng.normal(size, 8)})
+        gqa(x)
 
 
 @pytest.mark.contract
@@ -212,3 +216,18 @@ def test_other_sizes(check, rng):
     check.module(d_model=16, n_heads=8, n_kv_heads=1)(rng.normal(2, 4, 16))
     check.module(d_model=6, n_heads=3, n_kv_heads=3)(rng.normal(2, 4, 6), rng.keep(2, 3, 4, 4))
     check.module(d_model=8, n_heads=4, n_kv_heads=2)(rng.normal(4, 3, 8), rng.keep(4, 1, 1, 3))
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device")
+@pytest.mark.parametrize("keys", [20, 80])
+def test_many_scores_far_from_zero(check, rng, keys):
+    """Rows of 20 and of 80 scores far above and far below zero: what is visible shares a weight of 1."""
+    gqa = check.module(d_model=4, n_heads=4, n_kv_heads=2)
+    unit = torch.eye(4, dtype=torch.float64)
+    gqa.set(W_q__weight=unit[[0, 0, 0, 0]], W_k__weight=unit[[1, 1]], W_v__weight=unit[[2, 3]])
+    for height in FAR:
+        x = rng.normal(2, keys, 4)
+        x[..., 0], x[..., 1] = 1.0, far_levels(rng, height, 2, keys)
+        gqa.train()(x, rows_of_all_kinds(rng, keys, keys))
+        gqa.eval()(x)

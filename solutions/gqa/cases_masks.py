@@ -43,6 +43,7 @@ def test_three_axes_some_of_them_one(check, rng, shape):
     """A padding mask (B, 1, S) or a causal one (1, S, S); B == H == S."""
     gqa = check.module(d_model=8, n_heads=4, n_kv_heads=2)
     gqa(rng.normal(4, 4, 8), mask=rng.keep(*shape))
+    gqa(rng.normal(1, 4, 8), mask=rng.keep(1, *shape[1:]))
 
 
 @pytest.mark.mask

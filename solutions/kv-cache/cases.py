@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import collinear_tokens, exact_projections
+from grader.kit.attention import FAR, collinear_tokens, exact_projections, far_levels, rows_of_all_kinds
 
 # Gradients through a cache that was handed in are not graded: cases that hand one on have no `grad` variant.
 without_grad = pytest.mark.derive("dtype", "device", "contract")
@@ -253,6 +253,10 @@ def test_two_continuations_of_a_single_sequence(check, rng):
     _, left = attention(rng.normal(1, 1, 6), left)
     attention(rng.normal(1, 1, 6), right)
     attention(rng.normal(1, 1, 6), left)
+    _, longer = attention(rng.normal(1, 1, 6), prefix)
+    _, first = attention(rng.normal(1, 1, 6), longer)
+    attention(rng.normal(1, 1, 6), longer)
+    attention(rng.normal(1, 1, 6), first)
 
 
 @pytest.mark.grad
@@ -295,6 +299,9 @@ def test_weights_are_loaded_between_calls(check, rng):
     attention(x)
     attention.set(**{f"{name}__weight": rng.normal(6, 6) for name in ("W_q", "W_k", "W_v", "W_o")})
     attention(x)
+    for name in ("W_q", "W_k", "W_v", "W_o"):
+        attention.set(**{f"{name}__weight": rng.normal(6, 6)})
+        attention(x)
 
 
 @pytest.mark.derive
@@ -305,3 +312,18 @@ def test_other_sizes(check, rng):
     attention(rng.normal(1, 300, 4))
     check.module(d_model=1, n_heads=1)(rng.normal(2, 3, 1))
     attention(rng.normal(1, 2, 4), (rng.normal(1, 2, 600, 2), rng.normal(1, 2, 600, 2)))
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device")
+@pytest.mark.parametrize("keys", [20, 80])
+def test_many_scores_far_from_zero(check, rng, keys):
+    """Rows of 20 and of 80 scores far above and far below zero: what is visible shares a weight of 1."""
+    attention = check.module(d_model=2, n_heads=2)
+    nothing, one = torch.zeros(2, 2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
+    attention.set(W_q__weight=nothing, W_q__bias=one, W_k__weight=nothing)
+    for height in FAR:
+        attention.set(W_k__bias=height * one)
+        cache = (far_levels(rng, height, 4, 2, keys, 1), rng.normal(4, 2, keys, 1))
+        attention.train()(rng.normal(4, 2, 2), cache, rows_of_all_kinds(rng, 4, keys + 2))
+        attention.eval()(rng.normal(4, 2, 2), cache)

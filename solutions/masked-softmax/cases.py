@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import both_kinds
+from grader.kit.attention import FAR, both_kinds, far_levels, rows_of_all_kinds
 from grader.kit.forms import hides
 
 # First score and step below the fills -1e4, -65504, -1e9 and -1e20.
@@ -84,6 +84,10 @@ def test_each_row_has_its_own_level(check, rng):
     level = torch.tensor([0.0, -100.0, 120.0, 50.0], dtype=torch.float64)
     check(rng.normal(2, 4, 5) + level[:, None])
     check(rng.normal(2, 5, 4) + level, dim=1)
+    many = rng.normal(2, 60, 40) + 8 * level.repeat(15)[:, None]
+    check(many)
+    check(many, both_kinds(rng, 2, 60, 40))
+    check(many.transpose(1, 2), both_kinds(rng, 2, 60, 40).transpose(1, 2), dim=1)
 
 
 def test_transposed_scores(check, rng):
@@ -308,3 +312,14 @@ def test_other_sizes(check, rng):
     for shape in ((1, 1, 3, 4), (3, 3, 3, 3), (2, 1, 5)):
         check(rng.normal(*shape), mask=rng.keep(*shape))
     check(torch.zeros(2, 3, 5), both_kinds(rng, 2, 3, 5))
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device")
+@pytest.mark.parametrize("keys", [20, 80])
+def test_many_scores_far_from_zero(check, rng, keys):
+    """Rows of 20 and of 80 scores far above and far below zero: what is visible shares a weight of 1."""
+    for height in FAR:
+        scores = far_levels(rng, height, 2, 4, keys)
+        check(scores)
+        check(scores, rows_of_all_kinds(rng, 4, keys))

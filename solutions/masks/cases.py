@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.defaults import slices_of_longer_ones, slices_of_wider_ones
+from grader.kit.defaults import before_a_default_device, slices_of_longer_ones, slices_of_wider_ones
 from grader.kit.inference import inference_mode
 
 
@@ -118,6 +118,8 @@ def test_causal_of_any_size(check):
 @pytest.mark.derive("device", "contract")
 def test_no_device_is_the_default_one(check):
     """`None` leaves it to PyTorch: where a caller has set a default device, the mask is made there."""
+    with before_a_default_device(check):
+        check["causal_mask"](4, device=None)
     check["causal_mask"](4, device=None)
     check["causal_mask"](2, m=5, device=None)
 
@@ -198,6 +200,7 @@ def test_masks_are_not_used_up(check, rng):
     first, second = rng.keep(3, 4), rng.keep(3, 4)
     before = check["combine_masks"](first, second)
     check.same(before, check["combine_masks"](first, second), "the second time the same masks gave another result")
+    check["combine_masks"](rng.keep(20, 20), rng.keep(20, 20))
 
 
 @pytest.mark.derive

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import both_kinds
+from grader.kit.attention import FAR, both_kinds, far_levels, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 from grader.kit.inference import drops_in_inference_mode
 
@@ -224,6 +224,11 @@ def test_weights_are_loaded_between_calls(check, rng):
     names = ("W_q", "W_k", "W_v", "W_o")
     mha.set(**{f"{name}__weight": rng.normal(6, 6, scale=0.7) for name in names})
     mha(*inputs)
+    x = inputs[0]
+    mha(x, x, x)
+    for name in names:
+        mha.set(**{f"{name}__weight": rng.normal(6, 6, scale=0.7)})
+        mha(x, x, x)
 
 
 @pytest.mark.contract
@@ -279,3 +284,16 @@ def test_other_sizes(check, rng):
     mha.train()(q, k, v)
     mha.eval()(q, k, v)
     check.module(d_model=8, n_heads=4)(*sequences(rng, 4, 3, 5, 8), mask=rng.keep(4, 1, 1, 5))
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device")
+@pytest.mark.parametrize("keys", [20, 80])
+def test_many_scores_far_from_zero(check, rng, keys):
+    """Rows of 20 and of 80 scores far above and far below zero: what is visible shares a weight of 1."""
+    mha = bare(check.module(d_model=8, n_heads=8), 8)
+    _, _, v = sequences(rng, 2, 4, keys, 8)
+    for height in FAR:
+        q, k = torch.ones(2, 4, 8, dtype=torch.float64), far_levels(rng, height, 2, keys, 8)
+        mha.train()(q, k, v, rows_of_all_kinds(rng, 4, keys))
+        mha.eval()(q, k, v)

@@ -55,6 +55,7 @@ def test_three_axes_some_of_them_one(check, rng, shape):
     """A padding mask (B, 1, m) or a causal one (1, n, m); B == H == n."""
     mha = check.module(d_model=6, n_heads=3)
     mha(*sequences(rng, 3, 3, 5, 6), mask=rng.keep(*shape))
+    mha(*sequences(rng, 1, 3, 5, 6), mask=rng.keep(1, *shape[1:]))
 
 
 @pytest.mark.mask

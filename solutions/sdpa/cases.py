@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import both_kinds
+from grader.kit.attention import FAR, both_kinds, far_levels, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 
 
@@ -359,3 +359,15 @@ def test_sizes_under_a_mask(check, rng):
     check(*tensors(rng, 2, 2, 2, 3), rng.keep(1, 1, 2, 3, 3, 5))
     q, k, v = tensors(rng, 2, d_v=70)
     check(3e4 * q, k / 3e4, 3e4 * v, rng.keep(2, 3, 5))
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device")
+@pytest.mark.parametrize("keys", [20, 80])
+def test_many_scores_far_from_zero(check, rng, keys):
+    """Rows of 20 and of 80 scores far above and far below zero: what is visible shares a weight of 1."""
+    _, _, v = tensors(rng, 2, n=4, m=keys)
+    for height in FAR:
+        q, k = torch.ones(2, 4, 1, dtype=torch.float64), far_levels(rng, height, 2, keys, 1)
+        check(q, k, v, rows_of_all_kinds(rng, 4, keys))
+        check(q, k, v)

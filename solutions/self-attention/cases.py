@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import HALVES, collinear_tokens, exact_projections
+from grader.kit.attention import FAR, HALVES, collinear_tokens, exact_projections, far_levels, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 
 # Half precision is tried where scores are of moderate size, or exact: rounding of large ones is not the learner's.
@@ -30,48 +30,42 @@ def test_one_token(check, rng):
 
 def test_three_tokens(check, rng):
     """The smallest call with something to weigh."""
-    attention = check.module(d_model=4, d_k=3)
-    attention(rng.normal(1, 3, 4))
+    check.module(d_model=4, d_k=3)(rng.normal(1, 3, 4))
 
 
 def test_batch_of_sequences(check, rng):
     """Every sequence of a batch attends to itself alone."""
-    attention = check.module(d_model=6, d_k=4)
-    attention(rng.normal(3, 5, 6))
+    check.module(d_model=6, d_k=4)(rng.normal(3, 5, 6))
 
 
 @without_dtype
 def test_values_of_another_width(check, rng):
     """Queries and keys share a width; the values have their own."""
-    attention = check.module(d_model=6, d_k=5, d_v=3)
-    attention(rng.normal(2, 4, 6))
+    check.module(d_model=6, d_k=5, d_v=3)(rng.normal(2, 4, 6))
 
 
 @without_dtype
 def test_values_wider_than_tokens_and_keys(check, rng):
     """Widths in the order d_k < d_model < d_v, passed by position."""
-    attention = check.module(5, 2, 9)
-    attention(rng.normal(2, 7, 5))
+    check.module(5, 2, 9)(rng.normal(2, 7, 5))
 
 
 @without_dtype
 def test_keys_of_width_one(check, rng):
     """One number for each query and key, where the scale is 1."""
-    attention = check.module(d_model=4, d_k=1, d_v=3)
-    attention(rng.normal(2, 6, 4))
+    check.module(d_model=4, d_k=1, d_v=3)(rng.normal(2, 6, 4))
 
 
 @without_dtype
 def test_value_width_left_out_is_the_key_width(check, rng):
     """d_v = None means d_k, also where d_k is larger than d_model."""
-    attention = check.module(d_model=3, d_k=8)
-    attention(rng.normal(2, 3, 3))
+    check.module(d_model=3, d_k=8)(rng.normal(2, 3, 3))
 
 
 def test_with_biases(check, rng):
     """bias=True gives all three projections a bias."""
-    attention = check.module(d_model=5, d_k=4, d_v=6, bias=True)
-    attention(rng.normal(2, 4, 5))
+    check.module(d_model=5, d_k=4, d_v=6, bias=True)(rng.normal(2, 4, 5))
+    check.module(d_model=3, d_k=8, bias=True)(rng.normal(2, 4, 3))
 
 
 @without_dtype
@@ -336,6 +330,9 @@ def test_weights_are_loaded_between_calls(check, rng):
     attention(x)
     attention.set(W_q__weight=rng.normal(3, 5), W_k__weight=rng.normal(3, 5), W_v__weight=rng.normal(3, 5))
     attention(x)
+    for name in ("W_q", "W_k", "W_v"):
+        attention.set(**{f"{name}__weight": rng.normal(3, 5)})
+        attention(x)
 
 
 @pytest.mark.contract
@@ -383,3 +380,18 @@ def test_sizes_under_a_mask(check, rng):
     for d_model, d_k, d_v in ((1, 1, 1), (4, 3, 70)):
         check.module(d_model=d_model, d_k=d_k, d_v=d_v)(rng.normal(2, 3, d_model), mask=rng.keep(2, 3, 3))
     check.module(d_model=4, d_k=4)(rng.normal(1, 300, 4), mask=rng.keep(300, 300))
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device")
+@pytest.mark.parametrize("keys", [20, 80])
+def test_many_scores_far_from_zero(check, rng, keys):
+    """Rows of 20 and of 80 scores far above and far below zero: what is visible shares a weight of 1."""
+    attention = check.module(d_model=4, d_k=1, d_v=2)
+    unit = torch.eye(4, dtype=torch.float64)
+    attention.set(W_q__weight=unit[:1], W_k__weight=unit[1:2], W_v__weight=unit[2:])
+    for height in FAR:
+        x = rng.normal(2, keys, 4)
+        x[..., 0], x[..., 1] = 1.0, far_levels(rng, height, 2, keys)
+        attention.train()(x, rows_of_all_kinds(rng, keys, keys))
+        attention.eval()(x)

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.attention import FAR, far_levels
+
 
 def tensors(rng, n, m, d_k=4, d_v=3, batch=2, heads=3):
     """Draw queries, keys and values of (batch, heads, ...)."""
@@ -175,30 +177,32 @@ def test_no_score_is_too_low(check, rng, level):
     check(*low_scores(rng, 4, 4, level, level), 3)
 
 
-def cost(check, rng, n):
-    """Count what n tokens cost with a window of eight."""
-    return check.run(*tensors(rng, n, n, d_k=8, d_v=8, batch=1, heads=2), 8).cost
+def cost(check, rng, n, window):
+    """Count what n tokens cost with this window."""
+    return check.run(*tensors(rng, n, n, d_k=8, d_v=8, batch=1, heads=2), window).cost
 
 
 @pytest.mark.cost
 @pytest.mark.parametrize("tokens", [64, 256])
 def test_work_grows_with_the_number_of_tokens(check, rng, tokens):
     """Four times as many tokens take four times the work: no query is compared with all keys."""
-    small, large = cost(check, rng, tokens), cost(check, rng, 4 * tokens)
-    check.at_most(large.work, 8 * small.work, "four times as many tokens take far more than four times the work")
+    for window in (8, 40):
+        small, large = cost(check, rng, tokens, window), cost(check, rng, 4 * tokens, window)
+        check.at_most(large.work, 8 * small.work, "four times as many tokens take far more than four times the work")
 
 
 @pytest.mark.cost
 @pytest.mark.parametrize("tokens", [64, 256])
 def test_memory_grows_with_the_number_of_tokens(check, rng, tokens):
     """Four times as many tokens take four times the memory: no tensor has a place for each pair of tokens."""
-    small, large = cost(check, rng, tokens), cost(check, rng, 4 * tokens)
-    check.at_most(
-        large.biggest,
-        8 * small.biggest,
-        "four times as many tokens need a tensor far more than four times as large",
-        large.biggest_line,
-    )
+    for window in (8, 40):
+        small, large = cost(check, rng, tokens, window), cost(check, rng, 4 * tokens, window)
+        check.at_most(
+            large.biggest,
+            8 * small.biggest,
+            "four times as many tokens need a tensor far more than four times as large",
+            large.biggest_line,
+        )
 
 
 @pytest.mark.derive
@@ -250,3 +254,13 @@ def test_the_same_object(check, rng, scale):
     """One tensor in several places is that tensor in each of them."""
     x = rng.normal(2, 3, 4, 4, scale=scale)
     check(x, x, x, 2)
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device")
+@pytest.mark.parametrize("window", [20, 80])
+def test_many_scores_far_from_zero(check, rng, window):
+    """Windows of 20 and of 80 with scores far above and far below zero: what is visible shares a weight of 1."""
+    for height in FAR:
+        q, k, v = tensors(rng, 100, 100, d_k=1, batch=1, heads=2)
+        check(torch.ones_like(q), far_levels(rng, height, *k.shape), v, window)

@@ -136,11 +136,15 @@ def test_two_caches(check, rng):
 
 
 def test_caches_of_the_same_size(check, rng):
-    """Two layers of one model."""
+    """Two layers of one model, and one that is built after a reset of the first."""
     first, second = build(check, 2, 2, 4, 3), build(check, 2, 2, 4, 3)
     for chunks in ([2], [1], [1]):
         feed(first, rng, 2, 2, 3, chunks)
         feed(second, rng, 2, 2, 3, chunks)
+    first.do("reset")
+    third = build(check, 2, 2, 4, 3)
+    for cache in (first, third, first):
+        feed(cache, rng, 2, 2, 3, [1])
 
 
 def too_many(check, cache, rng, n):

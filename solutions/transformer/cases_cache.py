@@ -85,6 +85,10 @@ def test_two_continuations_of_one_prefix(check, rng):
     model.method("decode", targets(rng, 2, 2), memory, mask, left)
     model.method("decode", targets(rng, 2, 1), memory, mask, right)
     model.method("decode", targets(rng, 2, 2), memory, mask, prefix)
+    _, longer = model.method("decode", targets(rng, 2, 1), memory, mask, prefix)
+    _, first = model.method("decode", targets(rng, 2, 1), memory, mask, longer)
+    model.method("decode", targets(rng, 2, 1), memory, mask, longer)
+    model.method("decode", targets(rng, 2, 1), memory, mask, first)
 
 
 @pytest.mark.grad

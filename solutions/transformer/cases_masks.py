@@ -107,7 +107,8 @@ def test_scores_far_from_zero(check, rng, height):
     for name in ("encoder__layers__0__attention", "decoder__layers__0__self_attn", "decoder__layers__0__cross_attn"):
         model.set(**{f"{name}__W_q__weight": nothing, f"{name}__W_q__bias": one})
         model.set(**{f"{name}__W_k__weight": nothing, f"{name}__W_k__bias": height * one})
-    model(padded(rng, [5, 2]), targets(rng, 2, 4))
+    for length, n in ((5, 4), (20, 20), (70, 80)):
+        model(padded(rng, [length, 2, 0]), targets(rng, 3, n))
 
 
 @pytest.mark.mask

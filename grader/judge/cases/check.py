@@ -200,7 +200,7 @@ class Check:
         self, header: dict[str, Any], trees: dict[str, Tree], call: str, names: tuple[str, ...], *, compared: bool
     ) -> Result:
         """Ask the answer for one operation; what the reference does is compared later. Inside ``raises`` at once."""
-        header = header | {"seed": header["seed"] + self._rolls}
+        header = header | {"seed": header["seed"] + self._rolls, "device": self.variant.device}
         if "asks" in (levels := dict(self.variant.levels)):
             header["asks"] = [levels["asks"], crc32(call.encode()) + self.grading.seed]
         answers = {key: cast(tree, self.variant.dtype) for key, tree in trees.items()}
@@ -302,7 +302,7 @@ class Check:
             failure = contract_failure(exchange)
         elif not variant.trace:  # a level of which no other outcome tells what was called
             failure = forbidden_call(exchange)
-        failure = failure or misplaced(exchange, variant.device)
+        failure = failure or misplaced(exchange, exchange.header["device"])
         if failure is not None:
             raise failure
         if exchange.compared:

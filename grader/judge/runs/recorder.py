@@ -78,7 +78,7 @@ def _expected(exchange: Exchange, check: Check, variant: Variant) -> Expectation
         exchange.want, exchange.want_grads = check.reference(exchange)
     is_measured = exchange.compared and exchange.header["op"] == "call" and variant.dtype in MEASURED
     measure = partial(_measured, exchange, check) if is_measured else None
-    return expectation(exchange, variant.dtype, variant.device, grad=variant.grad, measure=measure)
+    return expectation(exchange, variant.dtype, exchange.header["device"], grad=variant.grad, measure=measure)
 
 
 def _measured(exchange: Exchange, check: Check) -> Moves:
