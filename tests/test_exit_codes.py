@@ -118,6 +118,7 @@ def test_a_grader_that_fails_ends_with_3(real) -> None:
     ("arguments", "sentence"),
     [
         (("grade", "doubel"), "There is no kata 'doubel'."),
+        (("grade", "doubel.py"), "There is no file doubel.py."),
         (("grade", "double"), "There is no file workspace/double.py."),
         (("grade", "double", "--file", "nowhere.py"), "There is no file nowhere.py."),
         (("grade",), "No kata has been started yet"),

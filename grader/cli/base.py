@@ -17,7 +17,7 @@ from grader import catalog
 from grader.cli import place
 from grader.cli.help import Spoken, SpokenGroup, speak
 from grader.cli.streams import make_streams_safe
-from grader.errors import KataError, NoCurrentKata, NoSuchFile, NotInWorkspace, StateError, UsageError
+from grader.errors import KataError, NoCurrentKata, NoSuchFile, NotInWorkspace, StateError, UnknownKata, UsageError
 from grader.history import History, Summary, data_folder
 from grader.language import LANGUAGES, _, current, marked, recognised
 from grader.text import clean, shown
@@ -132,11 +132,17 @@ class App:
         return self.ask(lambda history: beginning(kata, history, lang), kata.stub(lang), consequence)
 
     def kata_id(self, name: str | None) -> str:
-        """Return the id of the kata that was named, or of the current one. Raises UnknownKata and NoCurrentKata."""
-        name = catalog.kata_of(name or self.ask(History.current, None, "") or "")
+        """Return the id of the kata named, or of the current one. Raises UnknownKata, NoCurrentKata, NoSuchFile."""
+        called = name or self.ask(History.current, None, "") or ""
+        name = catalog.kata_of(called)
         if not name:
             raise NoCurrentKata
-        return name if catalog.exists(name) else catalog.find(name).id
+        try:
+            return name if catalog.exists(name) else catalog.find(name).id
+        except UnknownKata as error:
+            if called.lower().endswith(".py"):
+                raise NoSuchFile(Path(shown(Path(called))), error.hint) from error
+            raise
 
     def kata(self, name: str | None) -> catalog.Kata:
         """Return the kata that was named, or the current one."""
