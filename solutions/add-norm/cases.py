@@ -129,7 +129,7 @@ def test_training_without_dropout(check, rng):
 @pytest.mark.derive("grad", "device", "contract")
 def test_what_dropout_drops(check):
     """Entries of y are dropped one by one before the sum, and what is kept is rescaled; x arrives whole."""
-    batch, length, width, rate = 20, 6, 16, 0.25
+    batch, length, width, rate = 54, 6, 16, 0.25
     add_norm = plain(check.module(width, dropout=rate), width)
     x = torch.zeros(batch, length, width, dtype=torch.float64)
     x[..., 0], x[..., 1] = 10.0, -10.0

@@ -167,16 +167,16 @@ def test_training_without_dropout(check, rng):
 
 
 @pytest.mark.derive("grad")
-@pytest.mark.parametrize(("batch", "n"), [(3, 120), (360, 1)])
+@pytest.mark.parametrize(("batch", "n"), [(3, 120), (360, 1), (30, 9)])
 def test_what_dropout_drops(check, rng, batch, n):
-    """Equal weights and values of 1: the output counts the weights that were left, rescaled; one query included."""
-    keys = 4
-    attention = check.module(query_size=2, key_size=2, num_hiddens=3, dropout=0.25)
+    """Equal weights and values of 1: the output counts the weights that were left, rescaled; one query, many keys."""
+    keys, rate = (64, 0.5) if n == 9 else (4, 0.25)
+    attention = check.module(query_size=2, key_size=2, num_hiddens=3, dropout=rate)
     attention.set(w_v__weight=torch.zeros(1, 3, dtype=torch.float64))
     inputs = rng.normal(batch, n, 2), rng.normal(batch, keys, 2), torch.ones(batch, keys, 5)
     attention(*inputs)
     got = in_training(check, attention, (batch, n, 5), *inputs)
-    steps = got * keys * 0.75
+    steps = got * keys * (1 - rate)
     check.that(bool((got != got.flatten()[0]).any()), "in training nothing was dropped")
     check.that(
         bool((got == got[..., :1]).all()),

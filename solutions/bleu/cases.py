@@ -57,6 +57,7 @@ def test_the_longest_n_grams(check):
     label = list("abcdefghijklmnopqrstuvwxyz")
     for k in (5, 6, 7, 8, 9, 12):
         check([*label[:9], "?", *label[10:]], label, k)
+    check(list("abcd"), list("abcde"), 1100)
 
 
 def test_a_word_said_again_and_again(check):
@@ -185,6 +186,7 @@ def test_any_ids(check):
     check([*large, 7], [*(i + 1 for i in large), 7], 1)
     check([5, 1007, 2], [2**32 + 5, 7, 2], 1)
     check([-1, 3, -100, 4], [-1, 3, 5, 4], 2)
+    check([-1, 3, 5, 4], [-2, 3, 5, 4], 2)
     check([1, "2", 3], ["1", 2, 3], 1)
     check(["1"], [1], 1)
     check([1], ["1"], 2)

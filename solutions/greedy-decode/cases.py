@@ -108,6 +108,8 @@ def test_all_logits_are_equal(check):
     """A model that knows nothing; once the lowest id is a token, once it is eos."""
     check(check.step(torch.zeros(7, 9, 9, dtype=torch.float64)), bos=8, eos=3, max_len=5)
     check(check.step(torch.zeros(7, 40, 40, dtype=torch.float64)), bos=8, eos=0, max_len=5)
+    for vocab in (65, 300):
+        check(check.step(torch.zeros(2, vocab, vocab, dtype=torch.float64)), bos=8, eos=0, max_len=2)
 
 
 @with_dtypes

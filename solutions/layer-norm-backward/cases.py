@@ -149,9 +149,24 @@ def test_values_far_from_zero(check, rng):
 
 
 def test_hundreds_of_tokens(check, rng):
-    """The sums grow to hundreds: whoever adds halves to halves one by one stands still at 256."""
-    x, weight, d_output = tensors(rng, 6, 100, 5)
-    check(x, weight, 1.0 + 0.5 * d_output)
+    """The sums grow to hundreds, and to thousands: whoever adds halves to halves one by one stands still at 256."""
+    for length in (100, 700):
+        x, weight, d_output = tensors(rng, 6, length, 5)
+        check(x, weight, 1.0 + 0.5 * d_output)
+
+
+@pytest.mark.derive("dtype", "device")
+def test_mean_a_thousand_deviations_away(check, rng):
+    """A mean far above the deviations: the mean of the squares less the square of the mean has lost their digits."""
+    deviation = 8.0 if check.dtype == torch.bfloat16 else 1.0  # its numbers lie 4 apart there
+    x, weight, d_output = (one.to(check.dtype).double() for one in tensors(rng, 6, 64, scale=deviation))
+    x = (1000.0 + x).to(check.dtype).double()
+    _, d_weight, _ = check.run(x, weight, d_output)
+    wanted = (d_output * torch.nn.functional.layer_norm(x, (64,), eps=1e-5)).sum(0)
+    check.that(d_weight.got.shape == wanted.shape, "the gradient of the weight has another shape than the weight")
+    few_digits = 0.05 if check.dtype == torch.bfloat16 else 0.01
+    near = (d_weight.got - wanted).abs() <= few_digits * (1.0 + wanted.abs())
+    check.that(near.all(), "the deviations have lost their digits")
 
 
 @pytest.mark.parametrize("eps", [0.5, 1e-3])

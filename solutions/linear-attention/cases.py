@@ -98,10 +98,12 @@ def test_one_tensor_three_times(check, rng, causal):
 @both
 @pytest.mark.derive("dtype")
 def test_digits_of_double_precision(check, rng, causal):
-    """In float64 features of 1e-5 still have digits: they must not get lost on the way."""
+    """In float64 features of 1e-5 still have digits, and three hundred keys have: they must not get lost on the way."""
     q, k, v = tensors(rng, 4, 4)
     height = 10.0 if check.dtype == torch.float64 else 0.0
     check(q - height, k - height, v, causal=causal)
+    if check.dtype == torch.float64:
+        check(*tensors(rng, 5, 300, batch=1), causal=causal)
 
 
 @pytest.mark.mask
@@ -136,13 +138,14 @@ def test_causal_over_hundreds_of_tokens(check, rng):
 @pytest.mark.mask
 @pytest.mark.derive("device")
 def test_later_tokens_leave_no_trace(check, rng):
-    """Later keys and values are replaced: the earlier results stay as they are."""
+    """Later keys and values are replaced, by huge ones too: the earlier results stay as they are, to the last bit."""
     q, k, v = tensors(rng, 8, 8)
     before = check(q, k, v, causal=True).got
-    keys, values = k.clone(), v.clone()
-    keys[:, :, 5:], values[:, :, 5:] = rng.normal(2, 3, 3, 4, scale=4.0), rng.normal(2, 3, 3, 3, scale=4.0)
-    after = check(q, keys, values, causal=True).got
-    check.close(after[:, :, :5], before[:, :, :5], "a result depends on a later token")
+    for scale in (4.0, 1e6):
+        keys, values = k.clone(), v.clone()
+        keys[:, :, 5:], values[:, :, 5:] = rng.normal(2, 3, 3, 4, scale=scale), rng.normal(2, 3, 3, 3, scale=scale)
+        after = check(q, keys, values, causal=True).got
+        check.same(after[:, :, :5], before[:, :, :5], "a result depends on a later token")
 
 
 @pytest.mark.mask
@@ -174,9 +177,10 @@ def test_work_grows_with_the_number_of_tokens(check, rng, causal, tokens):
 def test_memory_grows_with_the_number_of_tokens(check, rng, causal, tokens):
     """Four times as many tokens take four times the memory: no tensor has a place for each pair of tokens."""
     small, large = cost(check, rng, tokens, causal), cost(check, rng, 4 * tokens, causal)
+    states = 2 * 4 * tokens * 8 * 8  # are fine, where fewer tokens went through a loop as well
     check.at_most(
         large.biggest,
-        8 * small.biggest,
+        max(8 * small.biggest, 2 * states),
         "four times as many tokens need a tensor far more than four times as large",
         large.biggest_line,
     )

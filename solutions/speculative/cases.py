@@ -143,7 +143,7 @@ def test_a_draft_that_the_target_rules_out(check, rng):
 
 
 def test_the_uniform_that_draws_is_zero(check):
-    """The first ids have no weight: the lowest one that has some is drawn."""
+    """The first ids have no weight: the lowest one that has some is drawn, of few ids and of many."""
     q, p = torch.zeros(2, 6, dtype=torch.float64), torch.zeros(3, 6, dtype=torch.float64)
     q[:, :3] = torch.tensor([0.5, 0.25, 0.25])
     p[:, 2:] = torch.tensor([0.25, 0.25, 0.375, 0.125])
@@ -153,6 +153,8 @@ def test_the_uniform_that_draws_is_zero(check):
         )  # from what is left of the target
         check(torch.tensor([2, 2]), q, p, torch.tensor(uniforms, dtype=torch.float64))  # from the target's last row
     check(torch.tensor([2]), q[:1], p[[0, 1]].flip(1), torch.tensor([0.5, 0.0], dtype=torch.float64))
+    many = torch.arange(1001, dtype=torch.float64).clamp(max=1).view(1, 1001)
+    check(torch.zeros(0, dtype=torch.int64), many[:0], many, torch.zeros(1, dtype=torch.float64))
 
 
 def test_the_uniform_that_draws_is_nearly_one(check):
@@ -223,12 +225,16 @@ def test_views(check, rng):
 
 @pytest.mark.derive("dtype")
 def test_digits_of_double_precision(check):
-    """In float64 a ratio is met or missed by a billionth, and so is a sum."""
+    """In float64 a ratio is met or missed by a billionth, and so is a sum, of few weights or of many."""
     little = 2.0**-30 if check.dtype == torch.float64 else 0.125
     q = torch.tensor([[0.5, 0.25, 0.25]], dtype=torch.float64)
     p = torch.tensor([[0.25, 0.25, 0.5], [0.25, 0.5, 0.25]], dtype=torch.float64)
     for first, last in ((0.5 - little, 0.25 - little), (0.5 - little, 0.25 + little), (0.5 + little, 0.5)):
         check(torch.tensor([0]), q, p, torch.tensor([first, last], dtype=torch.float64))
+    for vocab in (2, 1001):
+        p, nothing = torch.zeros(1, vocab, dtype=torch.float64), torch.zeros(0, dtype=torch.int64)
+        p[0, 0], p[0, 1] = 1.0, little
+        check(nothing, p[:0], p, torch.tensor([1 - little / 8], dtype=torch.float64))
 
 
 @without_dtype
