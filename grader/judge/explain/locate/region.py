@@ -20,7 +20,7 @@ from grader.judge.explain.locate.sound import sound_steps
 from grader.judge.explain.locate.traces import NUMBERS, Step, Trace
 from grader.judge.explain.locate.uses import does_nothing, identical, used
 from grader.probes.lines import UNKNOWN
-from grader.transport.wire import dtype_name
+from grader.transport.wire import dtype_name, tensors_in
 
 ROUNDINGS: Final = 4.0
 OF_AN_ORDER: Final = 1e-3
@@ -217,7 +217,8 @@ class Alignment:
         if not step.moves or not step.line:
             return False
         if self._used is None:
-            self._used = used(self._reference)
+            results = (self.made(self._reference, leaf) for leaf in tensors_in(self._reference.result))
+            self._used = used(self._reference) | {number for number in results if number is not None}
         return not self._used & self.all_alike({self.anchors[number][1]})
 
     def _is_faintly_wrong(self, number: int, end: int, goal: int) -> bool:
