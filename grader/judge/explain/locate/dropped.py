@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -70,10 +71,7 @@ def _drawing(trace: Trace) -> list[int]:
 
 
 def _size(trace: Trace, number: int) -> int:
-    size = 1
-    for length in trace.steps[number].shape:
-        size *= length
-    return size
+    return math.prod(trace.steps[number].shape)
 
 
 def _apart(answer: Trace, mine: Sequence[int], reference: Trace, theirs: Sequence[int]) -> tuple[list[int], list[int]]:
