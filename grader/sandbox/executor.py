@@ -222,7 +222,7 @@ class Executor:
             self._callers.clear()
 
     def _returned(self, key: int, path: list[int | str]) -> Any:
-        """Find what a call returned. Its tensors are the same or share their memory, and have no part in a gradient."""
+        """Find what a call returned. Its tensors are the same, or share memory, and have no part in a gradient."""
         value = self._kept[key]
         for index in path:
             try:
@@ -232,9 +232,7 @@ class Executor:
 
         def share(item: Any) -> Any:
             if isinstance(item, _Tensor):
-                shared = (
-                    item.detach() if item.requires_grad else item
-                )  # else the very tensor, as a caller hands it back
+                shared = item.detach() if item.requires_grad else item  # else the very tensor, as of a caller
                 self._handed_back.add(id(shared))
                 return shared
             return observe.rebuilt(item, map(share, item)) if isinstance(item, (tuple, list)) else item

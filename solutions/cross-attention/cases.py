@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import FAR, HALVES, collinear_tokens, exact_projections, far_levels, rows_of_all_kinds
+from grader.kit.attention import FAR, HALVES, collinear_tokens, exact_projections, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 
 # Half precision is tried where scores are of moderate size, or exact: rounding of large ones is not the learner's.
@@ -260,6 +260,6 @@ def test_many_scores_far_from_zero(check, rng, keys):
     attention.set(W_q__weight=unit[:1], W_k__weight=unit[:1], W_v__weight=unit[1:])
     for height in FAR:
         x_q, x_kv = rng.normal(2, 4, 4), rng.normal(2, keys, 4)
-        x_q[..., 0], x_kv[..., 0] = 1.0, far_levels(rng, height, 2, keys)
+        x_q[..., 0], x_kv[..., 0] = 1.0, height
         attention.train()(x_q, x_kv, rows_of_all_kinds(rng, 4, keys))
         attention.eval()(x_q, x_kv)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import FAR, far_levels, rows_of_all_kinds
+from grader.kit.attention import FAR, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 
 
@@ -228,6 +228,6 @@ def test_many_scores_far_from_zero(check, rng, keys):
     gqa.set(W_q__weight=unit[[0, 0, 0, 0]], W_k__weight=unit[[1, 1]], W_v__weight=unit[[2, 3]])
     for height in FAR:
         x = rng.normal(2, keys, 4)
-        x[..., 0], x[..., 1] = 1.0, far_levels(rng, height, 2, keys)
+        x[..., 0], x[..., 1] = 1.0, height
         gqa.train()(x, rows_of_all_kinds(rng, keys, keys))
         gqa.eval()(x)

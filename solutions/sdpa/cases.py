@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import FAR, both_kinds, far_levels, rows_of_all_kinds
+from grader.kit.attention import FAR, both_kinds, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 
 
@@ -368,6 +368,6 @@ def test_many_scores_far_from_zero(check, rng, keys):
     """Rows of 20 and of 80 scores far above and far below zero: what is visible shares a weight of 1."""
     _, _, v = tensors(rng, 2, n=4, m=keys)
     for height in FAR:
-        q, k = torch.ones(2, 4, 1, dtype=torch.float64), far_levels(rng, height, 2, keys, 1)
+        q, k = torch.ones(2, 4, 1, dtype=torch.float64), torch.full((2, keys, 1), height, dtype=torch.float64)
         check(q, k, v, rows_of_all_kinds(rng, 4, keys))
         check(q, k, v)

@@ -222,7 +222,12 @@ EXPECTED = {
         ("mask-over-heads", "dropped-weights-returned", "dead-rows-nan", "assert-for-arguments"),
         ("mask == 0", "self.W_o(y), att", "F.softmax", "assert"),
     ),
-    "dive_additive": Told("additive-attention", DIVE_ADDITIVE, ("only-output",), ("return torch.bmm",)),
+    "dive_additive": Told(
+        "additive-attention",
+        DIVE_ADDITIVE,
+        ("only-output", "dead-rows-uniform"),  # -1e6 in all places is a mean
+        ("return torch.bmm", "X[~mask"),
+    ),
     "hides_where_true": Told("sdpa", HIDES_WHERE_TRUE, ("mask-inverted",), ("mask * -1e9",)),
 }
 
