@@ -268,6 +268,12 @@ def test_other_sizes(check, rng):
     small(with_ids(source, 128, 256, 512, 1024), with_ids(target, 128, 256, 512, 1024))
     small.method("encode", rng.integers(1, 1200, 4, 4))
     small.method("decode", rng.integers(1, 1300, 4, 4), rng.normal(4, 5, 4))
+
+
+@pytest.mark.precise
+@pytest.mark.derive
+def test_one_of_everything(check, rng):
+    """One feature, head, layer and position: what its norms leave is their bias, in both modes."""
     tiny = build(check, rng, 1, 1, 1, 1, max_len=1)
     tiny(sources(rng, 2, 1), targets(rng, 2, 1))
     tiny.train()(sources(rng, 2, 1), targets(rng, 2, 1))
