@@ -36,5 +36,6 @@ def test_each_hole_is_closed(session: Session, known: Known, case: str) -> None:
     chosen = "" if known.accepted else case
     filename = KATAS[known.kata].filename
     request = Request(known.kata, known.source, filename, seed=SEED, case=chosen, explained=False)
-    verdict = session.grade(request, many=True)["verdict"]
-    assert (verdict == "passed") == known.accepted
+    report = session.grade(request, many=True)
+    assert (report["verdict"] == "passed") == known.accepted
+    assert report["cases"], report["message"]  # what does not load is rejected by no case

@@ -220,7 +220,7 @@ EXPECTED = {
         "mha",
         MINIMAL_GPT,
         ("mask-over-heads", "dropped-weights-returned", "dead-rows-nan", "assert-for-arguments"),
-        ("mask == 0", "self.W_o(y), att", "F.softmax", "assert"),
+        ("mask == 0", "self.attn_drop(att)", "F.softmax", "assert"),
     ),
     "dive_additive": Told(
         "additive-attention",
