@@ -8,8 +8,20 @@ from contextlib import contextmanager
 
 from grader.judge.cases.check import Check
 from grader.judge.cases.levels import PLAIN
+from grader.judge.cases.variant import Variant
 from grader.sandbox.levels import HALF, INPUTS, LOADED
 from grader.transport.memory import LONGER, WIDER
+
+
+@contextmanager
+def in_variant(check: Check, variant: Variant) -> Iterator[None]:
+    """Let the calls inside be made in another variant than the rest of the case."""
+    before = check.variant
+    check.variant = variant
+    try:
+        yield
+    finally:
+        check.variant = before
 
 
 @contextmanager
@@ -22,12 +34,8 @@ def default_of_bfloat16(check: Check) -> Iterator[None]:
 @contextmanager
 def before_a_default_device(check: Check) -> Iterator[None]:
     """Let the calls inside come from a caller who has not set another default device yet."""
-    variant = check.variant
-    check.variant = dataclasses.replace(variant, device="cpu")
-    try:
+    with in_variant(check, dataclasses.replace(check.variant, device="cpu")):
         yield
-    finally:
-        check.variant = variant
 
 
 @contextmanager
@@ -73,11 +81,8 @@ def no_graph(check: Check) -> Iterator[None]:
         yield
         return
     others = tuple(one for one in variant.levels if one[0] != "gradients")
-    check.variant = dataclasses.replace(variant, recording="no_grad", levels=others)
-    try:
+    with in_variant(check, dataclasses.replace(variant, recording="no_grad", levels=others)):
         yield
-    finally:
-        check.variant = variant
 
 
 @contextmanager
@@ -85,8 +90,5 @@ def _at(check: Check, factor: str, level: str) -> Iterator[None]:
     variant = check.variant
     others = tuple(one for one in variant.levels if one[0] != factor)
     layout = level if factor == "layout" else variant.layout
-    check.variant = dataclasses.replace(variant, layout=layout, levels=(*others, (factor, level)))
-    try:
+    with in_variant(check, dataclasses.replace(variant, layout=layout, levels=(*others, (factor, level)))):
         yield
-    finally:
-        check.variant = variant

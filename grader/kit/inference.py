@@ -11,6 +11,7 @@ import torch
 
 from grader.judge.cases.check import Check
 from grader.judge.cases.modules import Module
+from grader.kit.defaults import in_variant
 from grader.sandbox.levels import INFERENCE, MADE_INSIDE
 from grader.transport.wire import tensors_in
 
@@ -28,11 +29,9 @@ def inference_mode(check: Check) -> Iterator[None]:
     if variant.grad or variant.device != "cpu":
         yield
         return
-    check.variant = dataclasses.replace(variant, recording=INFERENCE, levels=(*variant.levels, MADE_INSIDE))
-    try:
+    inside = dataclasses.replace(variant, recording=INFERENCE, levels=(*variant.levels, MADE_INSIDE))
+    with in_variant(check, inside):
         yield
-    finally:
-        check.variant = variant
 
 
 def drops_in_inference_mode(check: Check, module: Module, *inputs: Any) -> bool:

@@ -51,7 +51,7 @@ def merged(found: list[Diagnosis]) -> list[Diagnosis]:
     return list(every.values())
 
 
-_A_LARGE_NUMBER: Final = re.compile(r"-1e\d|-10000|-65504|minus ten thousand", re.IGNORECASE)
+_A_LARGE_NUMBER: Final = re.compile(r"-1e\d|-10000|-65504")
 """In a title: a number that stands in for minus infinity."""
 LARGE: Final = 100.0
 """From here on a number may be one that stands in for infinity."""

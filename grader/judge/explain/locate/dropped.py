@@ -9,12 +9,11 @@ from typing import Final
 
 import torch
 
-from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.match import RELATIVE, near
 from grader.judge.explain.locate.places import lines_of, located
 from grader.judge.explain.locate.statements import Statements
-from grader.judge.explain.locate.traces import Trace, of_answer, of_reference
+from grader.judge.explain.locate.traces import Trace
 from grader.judge.explain.locate.uses import does_nothing
 from grader.judge.explain.locate.words import FEW, Located, listed
 from grader.judge.runs.outcome import CaseOutcome
@@ -38,13 +37,10 @@ def is_drawn(reference: Trace) -> bool:
     return bool(_drawing(reference))
 
 
-def draws(case: CaseOutcome, call: Exchange, statements: Statements) -> Located | None:
+def draws(case: CaseOutcome, reference: Trace, answer: Trace, statements: Statements) -> Located | None:
     """Find the lines that drop entries in another shape than the reference, or none where it does, or just those."""
     check = case.check
     assert check is not None
-    reference, answer = of_reference(check, call), of_answer(check, call)
-    if reference is None or answer is None:
-        return None
     theirs, mine = _drawing(reference), _drawing(answer)
     strange, lacking = _apart(answer, mine, reference, theirs)
     if strange:

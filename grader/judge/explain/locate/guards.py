@@ -18,7 +18,7 @@ from grader.language import _
 def unchecked(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
     """Find what asks whether the arguments are right, and lets them pass; or the function that should have raised."""
     assert case.check is not None
-    lines, sentence, name, uses = _guards(case, exchange, statements)
+    lines, sentence, name, uses = _guards(case, exchange, statements, _("`{name}` accepts it: {where}."))
     model, mine = flow_of(case.check.grading.reference_text), flow_of(statements.source)
     ends = [at for at in _ends(case.check, exchange, statements) if _is_way_out(mine, at) or mine.is_own(at, model)]
     lines = tuple(dict.fromkeys((*lines, *ends, *uses)))[: max(FEW, len(lines))]
@@ -36,9 +36,8 @@ def refused_late(case: CaseOutcome, exchange: Exchange, statements: Statements) 
     if statement is not None and statement.text.startswith(("Assert(", "Raise(")):
         sentence = _("It is refused in {where}, with another exception than in the task.")
         return located(case, (statement.line, *statement.heads[-1:]), sentence)
-    lines, sentence, name, _uses = _guards(case, exchange, statements)
-    if lines and sentence == _("`{name}` accepts it: {where}."):
-        sentence = _("`{name}` does not refuse it: {where}. It fails later.")
+    late = _("`{name}` does not refuse it: {where}. It fails later.")
+    lines, sentence, name, _uses = _guards(case, exchange, statements, late)
     found = located(case, lines, sentence, name=name)
     return replace(found, lines=tuple(dict.fromkeys((*lines, case.failure.line)))) if found is not None else None
 
@@ -56,12 +55,12 @@ def _is_way_out(flow: Flow, line: int) -> bool:
 
 
 def _guards(
-    case: CaseOutcome, exchange: Exchange, statements: Statements
+    case: CaseOutcome, exchange: Exchange, statements: Statements, unguarded: str
 ) -> tuple[tuple[int, ...], str, str, list[int]]:
     """Return the checks that let something pass, or the function that lacks one; a sentence for it, and its name.
 
-    A check that stands in the reference word for word is none of them. Last comes where what a missing one asks about
-    is used first.
+    ``unguarded``: the sentence for a function without a check. A check that stands in the reference word for word is
+    none of them. Last comes where what a missing one asks about is used first.
     """
     assert case.check is not None
     owner, name = asked_for(case, exchange)
@@ -82,7 +81,7 @@ def _guards(
         begins = (line,) if lacks and line else ()
         every = dict.fromkeys((*before[: FEW - 1], *(other or guards), *begins))
         return tuple(every), _("What should be refused passes {where}."), name or owner, uses
-    return (line,) if line else (), _("`{name}` accepts it: {where}."), name or owner, uses
+    return (line,) if line else (), unguarded, name or owner, uses
 
 
 def _first_uses(missing: list[Statement], arguments: set[str], begin: int, mine: Flow) -> list[int]:

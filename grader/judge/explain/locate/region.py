@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final
 
 import torch
@@ -285,12 +286,16 @@ class Alignment:
         """Whether a step only puts numbers somewhere, or side by side."""
         return self._answer.steps[number].moves or self._answer.steps[number].operation in JOINS
 
+    @cached_property
+    def _sound_theirs(self) -> frozenset[int]:
+        """The steps of the reference of which steps that the answer makes are made."""
+        return frozenset(sound_steps(self._reference, {number: ("arranged", number) for number in self._reached}))
+
     def _missing(self, goal: int) -> str:
         """Return the name of the first step towards a result of the reference that the answer does not make."""
         left, _met = self._reference.behind(goal, self._reached)
         steps = self._reference.steps
-        known = sound_steps(self._reference, {number: ("arranged", number) for number in self._reached})
-        known = known if left - known - {goal} else set()
+        known = self._sound_theirs if left - self._sound_theirs - {goal} else frozenset()
         named = [number for number in sorted(left - known) if steps[number].name and steps[number].line]
         return next((steps[n].name for n in named if not steps[n].moves), steps[named[0]].name if named else "")
 
