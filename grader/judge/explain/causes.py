@@ -218,15 +218,21 @@ class _Search:
         return place if place is not None and len(place.lines) <= FEW else None
 
     def by_levels(self) -> list[Cause]:
-        """Take the cases that fail on one way through them only: what the answer depends on."""
-        found = []
+        """Take the cases that fail on one way through them only: what the answer depends on.
+
+        A call without gradients that is right alone fails by what an earlier one has left, whoever asks for gradients.
+        """
+        found: dict[str, Cause] = {}
         for factor, its in list(by_factor(self._failing, self._left)):
-            place = self._look(its)
+            kept = self._kept(its) if factor == "gradients" else None
+            name = factor if kept is None else "before"
+            place = kept or self._look(its)
             if place is None or len(place.lines) > MOST_LINES_OF_A_NAME:
                 place = locate_asking(its, self._source, factor)
             evidence = place.case if place is not None and place.case.needs else its[0]
-            found.append(Cause(factor, self._take(its), evidence, located=place))
-        return found
+            cause, other = Cause(name, self._take(its), evidence, located=place), found.get(name)
+            found[name] = replace(other, cases=_ordered((*other.cases, *cause.cases))) if other else cause
+        return list(found.values())
 
     def located(self) -> list[Cause]:
         """Take the cases that go wrong at places that are known, one family of failures after the other.

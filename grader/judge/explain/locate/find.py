@@ -46,6 +46,9 @@ MOST_PASSING: Final = 60
 LONGEST_TOLD: Final = 120
 """So many passing cases are looked through for one that tells much, in so many characters at most."""
 FAINT: Final = 1e-5
+LEAST_REPEATED: Final = 24
+MOST_EACH: Final = 3
+"""In results of so many numbers or more each stands so often at most, else they tell little of their order."""
 
 Traces = tuple[Alignment, Trace, Trace]
 """How the steps of a call correspond, the reference's, the answer's."""
@@ -295,15 +298,27 @@ _LOOKS: Final[dict[str, Callable[[CaseOutcome, Exchange, Statements], Located | 
 
 
 def chosen(cases: Sequence[CaseOutcome]) -> CaseOutcome | None:
-    """Return the failing case to look at: of those as they are written the largest that is not too large."""
+    """Return the failing case to look at: of those as they are written the largest that is not too large.
+
+    Results of a few numbers again and again are alike in whatever order they lie: they are looked at last.
+    """
     fitting = [case for case in cases if wrong_call(case) is not None]
     plain = [c for c in fitting if c.family == c.case.family and c.family in DERIVED_FROM] or fitting
     plain = [c for c in plain if c.failure is not None and c.failure.group != "fact"] or plain  # numbers tell more
+    plain = [c for c in plain if not _repeats(c)] or plain
     size = {case: _size(case) for case in plain}
     few = [case for case in plain if size[case] <= LARGEST_CALL]
     if few:
         return max(few, key=size.__getitem__)
     return min(plain, key=size.__getitem__, default=None)
+
+
+def _repeats(case: CaseOutcome) -> bool:
+    """Whether most numbers of a result, beside zeros, stand in it several times."""
+    call = wrong_call(case)
+    floats = (leaf for leaf in tensors_in(call.want if call is not None else None) if leaf.is_floating_point())
+    others = (leaf[leaf != 0] for leaf in floats if leaf.numel() >= LEAST_REPEATED)
+    return any(MOST_EACH * len(torch.unique(leaf)) < leaf.numel() for leaf in others)
 
 
 def _size(case: CaseOutcome) -> int:
