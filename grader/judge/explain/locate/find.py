@@ -304,7 +304,8 @@ def chosen(cases: Sequence[CaseOutcome]) -> CaseOutcome | None:
     """
     fitting = [case for case in cases if wrong_call(case) is not None]
     plain = [c for c in fitting if c.family == c.case.family and c.family in DERIVED_FROM] or fitting
-    plain = [c for c in plain if c.failure is not None and c.failure.group != "fact"] or plain  # numbers tell more
+    by_group = {g: [c for c in plain if c.failure is not None and c.failure.group == g] for g in OF_NUMBERS}
+    plain = by_group["value"] or by_group["error"] or plain  # numbers tell most, a fact least
     plain = [c for c in plain if not _repeats(c)] or plain
     size = {case: _size(case) for case in plain}
     few = [case for case in plain if size[case] <= LARGEST_CALL]
