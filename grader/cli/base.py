@@ -134,14 +134,14 @@ class App:
     def kata_id(self, name: str | None) -> str:
         """Return the id of the kata named, or of the current one. Raises UnknownKata, NoCurrentKata, NoSuchFile."""
         called = name or self.ask(History.current, None, "") or ""
-        name = catalog.kata_of(called)
-        if not name:
+        if not (name := catalog.kata_of(called)):
             raise NoCurrentKata
         try:
             return name if catalog.exists(name) else catalog.find(name).id
         except UnknownKata as error:
             if called.lower().endswith(".py"):
-                raise NoSuchFile(Path(shown(Path(called))), error.hint) from error
+                hint = (error if error.suggestions else NoCurrentKata()).hint
+                raise NoSuchFile(Path(shown(Path(called))), hint) from error
             raise
 
     def kata(self, name: str | None) -> catalog.Kata:
