@@ -57,7 +57,16 @@ def changed(source: str, right: str) -> frozenset[int]:
         if any(text.startswith("Raise ") for (_depth, text), _line in theirs[first:last]):  # nothing is refused there
             heads = [at for at in range(start) if mine[at][0][1].startswith("FunctionDef ")]
             places.update(heads[-1:])
-    return frozenset({mine[at][1] for at in places} | idle) if 0 < count <= MOST_CHANGED else frozenset()
+    if not 0 < count <= MOST_CHANGED:
+        return frozenset()
+    return _with_decorators(source, {mine[at][1] for at in places} | idle)
+
+
+def _with_decorators(source: str, lines: set[int]) -> frozenset[int]:
+    """Return lines, and those of what stands above the functions that begin there."""
+    heads = [node for node in ast.walk(ast.parse(source)) if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    above = ([one.lineno for one in node.decorator_list] for node in heads if node.lineno in lines)
+    return frozenset(lines.union(*above))
 
 
 def _idle(source: str) -> list[int]:

@@ -14,6 +14,9 @@ from grader.judge.explain.locate.uses import KINDS, identical
 COPIES = frozenset(("clone", "_to_copy", "contiguous", "detach", "alias", "lift_fresh"))
 """Operations whose result is what went in."""
 
+LAYS = frozenset(("view", "_unsafe_view", "t"))
+"""Operations of which nothing but the shape of the result has to be known."""
+
 SURE = COPIES | {*KINDS["mm"], "t", "transpose"}
 """Operations that make the same of the same."""
 
@@ -56,8 +59,12 @@ def alike(answer: Trace, reference: Trace, slack: float) -> dict[int, int]:
 
 
 def _known(reference: Trace) -> list[int]:
-    """Return what each step of the reference is known as: equal inputs as one, and copies as what they are made of."""
+    """Return what each step of the reference is known as.
+
+    Equal inputs are one, and so is what lies alike of the same; copies are what they are made of.
+    """
     known: list[int] = []
+    laid: dict[tuple[Same, tuple[int, ...]], int] = {}
     for number, step in enumerate(reference.steps):
         if not step.reads:
             others = (n for n in range(number) if not reference.steps[n].reads)
@@ -65,6 +72,8 @@ def _known(reference: Trace) -> list[int]:
             known.append(next(same, number))
         elif _is_copy(step):
             known.append(known[step.reads[0]])
+        elif step.operation in LAYS:
+            known.append(laid.setdefault((_making(reference, number, known), tuple(step.shape)), number))
         else:
             known.append(number)
     return known

@@ -268,8 +268,19 @@ class Around:
                 continue
             if not statement.asks_for_none:
                 self._note([one.line])
-            elif one.caller >= 0 and self._was_left_out(between, statement):
+                continue
+            self._taken_away(between, statement)
+            if one.caller >= 0 and self._was_left_out(between, statement):
                 yield self._called(one.caller, likely=True)
+
+    def _taken_away(self, number: int, head: Statement) -> None:
+        """Note who made None of what a condition asks for."""
+        bounds = (self._bound(number, name) for name in sorted(head.reads))
+        for bound in (bound for bound in bounds if bound >= 0):
+            made, by = self._trace.passed[bound].made, self._flow.at(self._trace.passed[bound].line)
+            if not by.begins and any(made.get(name) == "None" for name in head.reads):
+                self._note([by.line], likely=True)
+                self._heads(by)
 
     def _onward(self, number: int) -> None:
         """Note conditions behind a statement that might have given what it made another value."""

@@ -23,6 +23,7 @@ LEAST_FRACTIONS: Final = 3
 RELATIVE: Final = {"float32": 5e-5, "float64": 1e-6, "bfloat16": 4e-2, "float16": 8e-3}
 CUTS: Final = frozenset(("chunk", "split", "split_with_sizes", "unbind"))
 """Operations that make parts, and leave none away."""
+ROUNDINGS: Final = 4.0
 MOST_AXES: Final = 5
 MOST_PLACES: Final = 64
 MOST_COMPARED: Final = 20_000_000
@@ -217,6 +218,13 @@ def near(mine: torch.Tensor, theirs: torch.Tensor, slack: float) -> bool:
     if torch.bool in (mine.dtype, theirs.dtype):
         return mine.dtype == theirs.dtype and torch.equal(mine, theirs)
     return mine.shape == theirs.shape and bool(((mine - theirs).abs() <= slack * _scale(theirs)).all())
+
+
+def rounded(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Return numbers as far from what they are as rounding along the way may bring them: a few last digits."""
+    signs = torch.ones_like(value).flatten()
+    signs[::2] = -1.0
+    return value * (1.0 + ROUNDINGS * torch.finfo(dtype).eps * signs.view_as(value))
 
 
 def without_ones(value: torch.Tensor) -> torch.Tensor:

@@ -59,7 +59,7 @@ class Onward:
             if not sure and not self._are_named_alike(mine, theirs):  # from few numbers much leads to the same
                 continue
             for placed in self._placed(theirs, known):
-                if self._leads_to(result, goal, placed):
+                if self._leads_to(result, goal, placed) and not self._is_made_later(mine, theirs):
                     return theirs
         for placed in self._joined(known, goal, wanted) if sure and len(mine) > 1 else ():
             if self._leads_to(result, goal, placed):
@@ -70,6 +70,19 @@ class Onward:
         """Whether the reference comes to the result of the answer with these numbers in it."""
         came = self._reference.playback.again(goal, placed, in_place=True) if self._reference.playback else None
         return came is not None and came.shape == result.shape and near(plain(result), plain(came), self._slack)
+
+    def _is_made_later(self, mine: Series, theirs: Series) -> bool:
+        """Whether the answer goes on to what the reference has in that place: then these only lead there."""
+        if len(mine) > 1:
+            return False
+        wanted = self._reference.steps[theirs[0]]
+        return wanted.value is not None and any(
+            step.operation == wanted.operation
+            and step.shape == wanted.shape
+            and step.value is not None
+            and near(plain(step.value), plain(wanted.value), self._slack)
+            for step in self._answer.steps[mine[0] + 1 :]
+        )
 
     def _joined(self, values: list[torch.Tensor], goal: int, wanted: set[int]) -> Iterator[dict[int, torch.Tensor]]:
         """Yield what one statement made time after time as one tensor, and steps of the reference it may stand for.

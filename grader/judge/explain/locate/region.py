@@ -15,7 +15,7 @@ import torch
 from grader.judge.exchange.compare import agree
 from grader.judge.explain.locate.alike import alike
 from grader.judge.explain.locate.beside import Beside
-from grader.judge.explain.locate.match import RELATIVE, Matcher, factor, many, near, plain
+from grader.judge.explain.locate.match import RELATIVE, Matcher, factor, many, near, plain, rounded
 from grader.judge.explain.locate.onward import Onward
 from grader.judge.explain.locate.sound import sound_steps
 from grader.judge.explain.locate.traces import NUMBERS, Step, Trace
@@ -23,7 +23,6 @@ from grader.judge.explain.locate.uses import does_nothing, identical, used
 from grader.probes.lines import UNKNOWN
 from grader.transport.wire import dtype_name, tensors_in
 
-ROUNDINGS: Final = 4.0
 OF_AN_ORDER: Final = 1e-3
 FEW: Final = "few"
 """Begins the names of tensors of few numbers: that nobody knows them again is no proof that they are wrong."""
@@ -117,11 +116,24 @@ class Alignment:
         step = self._answer.steps[end]
         right = Right(step.line, self._name(anchor[1]))
         missing = self._missing(goal) if goal is not None else ""
-        behind = [self._answer.behind(read, self.anchors)[0] for read in step.reads]  # it may have done nothing
-        steps = {end}.union(*behind)
+        steps = self._idle(end)
         lines = [self._answer.steps[number].line for number in sorted(steps)]
         every = tuple(dict.fromkeys(line for line in (step.line, *lines, self._answer.returned) if line))
         return Region(every, right, missing, returned=name or "?", steps=frozenset(steps))
+
+    def _idle(self, end: int) -> set[int]:
+        """Return a step, those before it that do nothing or put things side by side, and what else goes into them."""
+        every, same = self._answer.steps, self.all_alike({self._alike[end][1]})
+        found, left = {end}, list(every[end].reads)
+        while left:
+            number = left.pop()
+            joins = every[number].operation in JOINS and self.anchors.get(number, ("", -1))[1] in same
+            if every[number].line and (joins or does_nothing(self._answer, number)):
+                left += [read for read in every[number].reads if read not in found]
+                found.add(number)
+            else:
+                found |= self._answer.behind(number, self.anchors)[0]
+        return found
 
     def region_of(self, numbers: Sequence[int], name: str, goal: int | None = None) -> Region | None:
         """Return where steps go wrong that are known to, the first of which is called ``name`` by the reference.
@@ -244,24 +256,26 @@ class Alignment:
             return False
         result = self._answer.steps[end].value
         wide = mine.value.dtype if result is None else torch.promote_types(mine.value.dtype, result.dtype)
-        rounded = playback.again(goal, {other: _rounded(theirs.value, wide)})  # what is right is rounded, too
-        if rounded is None:
+        expected = playback.again(goal, {other: rounded(theirs.value, wide)})  # what is right is rounded, too
+        if expected is None:
             return False
-        off, usual = (float((plain(one) - plain(want)).abs().max()) for one in (came, rounded))
+        off, usual = (float((plain(one) - plain(want)).abs().max()) for one in (came, expected))
         return off > WORSE * usual
 
     def _told(
         self, steps: set[int], met: set[int], missing: str, *, reordered: bool = False, times: float = 0.0
     ) -> Region | None:
-        every = self._answer.steps
+        every, moved = self._answer.steps, set[int]()
         if all(self._puts(number) for number in steps):  # which axes lie where began to matter before
             joins = any(every[number].operation in JOINS for number in steps)
             puts = {n for n in met if self._puts(n) or (joins and self.anchors[n][0] == "part")}
-            moved = {number for number in puts if every[number].line}
-            behind = [self._answer.behind(read, self.anchors) for n in moved for read in every[n].reads]
-            steps = steps.union(moved, *(more for more, _others in behind))
-            met = (met - moved).union(*(others for _more, others in behind))
-        steps = self._without_sound(steps)
+            left = {number for number in puts if every[number].line}
+            while left:
+                behind = [self._answer.behind(read, self.anchors) for number in left for read in every[number].reads]
+                moved, steps = moved | left, steps.union(left, *(more for more, _others in behind))
+                met = (met - left).union(*(others for _more, others in behind))
+                left = {n for n in met if every[n].moves and every[n].line and n not in steps and self._lies_else(n)}
+        steps = self._without_sound(steps, moved)
         lines = dict.fromkeys(every[number].line for number in sorted(steps) if every[number].line)
         values = [every[n].value for n in steps if every[n].is_source]
         is_open = any(value is not None and many(plain(value)) for value in values)
@@ -274,13 +288,20 @@ class Alignment:
             tuple(lines), right, missing, reordered=reordered, times=times, is_open=is_open, steps=frozenset(steps)
         )
 
-    def _without_sound(self, steps: set[int]) -> set[int]:
-        """Leave out the steps with which right ones are made, and what these were made of alone."""
+    def _without_sound(self, steps: set[int], moved: set[int]) -> set[int]:
+        """Leave out the steps with which right ones are made, but those ``moved``, and what they were made of alone."""
         sound = sound_steps(self._answer, self.anchors)
         read = {number for step in steps for number in self._answer.steps[step].reads}
-        parts = [self._answer.behind(end, self.anchors.keys() | sound)[0] for end in steps - read]
+        parts = [self._answer.behind(end, (self.anchors.keys() | sound) - moved)[0] for end in steps - read]
         left = steps & set().union(*parts)
         return left if any(self._answer.steps[number].line for number in left) else steps
+
+    def _lies_else(self, number: int) -> bool:
+        """Whether numbers of the reference lie as they do nowhere in it."""
+        value = self._answer.steps[number].value
+        theirs = (self._reference.steps[other] for other in self.all_alike({self.anchors[number][1]}))
+        same = (one.value for one in theirs if one.value is not None and one.shape == self._answer.steps[number].shape)
+        return value is not None and not any(near(plain(value), plain(other), self._slack) for other in same)
 
     def _puts(self, number: int) -> bool:
         """Whether a step only puts numbers somewhere, or side by side."""
@@ -365,13 +386,6 @@ def _is_chance(step: Step) -> bool:
     return (
         step.operation in CHOOSES and step.value is not None and not step.dtype.startswith("f") and not many(step.value)
     )
-
-
-def _rounded(value: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """Return numbers as far from what they are as rounding along the way may bring them: a few last digits."""
-    signs = torch.ones_like(value).flatten()
-    signs[::2] = -1.0
-    return value * (1.0 + ROUNDINGS * torch.finfo(dtype).eps * signs.view_as(value))
 
 
 def smallest(regions: Sequence[Region | None]) -> Region | None:
