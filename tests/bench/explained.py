@@ -53,6 +53,21 @@ def holds(report: dict[str, Any], answer: Known) -> list[bool]:
     return [any(statements.of(line) in marked for line in lines)] if marked and lines else []
 
 
+def quoted(report: dict[str, Any], answer: Known) -> list[bool]:
+    """Return whether the one line that is quoted first is a wrong one; empty where it is the only one, or none is."""
+    marked, statements = marks(answer), Statements(answer.source)
+    cause = next((cause for cause in report["causes"] if cause["lines"]), None)
+    if cause is None or not marked or len({statements.of(line) for line in cause["lines"]}) == 1:
+        return []
+    return [statements.of(cause["line"]) in marked]
+
+
+def _tell(of: str, which: str, true: list[bool]) -> None:
+    """Say of how many something is true."""
+    if true:
+        print(f"of {len(true)} {of} {100 * sum(true) / len(true):.1f} % {which}")  # noqa: T201
+
+
 def main() -> None:
     """Grade and count."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.explained", description=__doc__)
@@ -65,6 +80,7 @@ def main() -> None:
     widths: list[int] = []
     seconds: list[float] = []
     held: list[bool] = []
+    first: list[bool] = []
     with Session() as session:
         for kata in [catalog.find(name) for name in options.katas] or catalog.katas().values():
             for answer in chosen(kata, options.each, mistakes=options.mistakes):
@@ -75,6 +91,7 @@ def main() -> None:
                 counts[found] += 1
                 seconds.append(report["spent"]["diagnosis"])
                 held += holds(report, answer)
+                first += quoted(report, answer)
                 widths += [len(cause["lines"]) for cause in report["causes"] if cause["id"] == "located"][:1]
                 if found == "neither" or options.show:
                     print(f"{found:8} {kata.id} {answer.name}  {report['spent']['diagnosis']:.2f} s")  # noqa: T201
@@ -85,12 +102,9 @@ def main() -> None:
     total = counts.total() or 1
     for found in ("named", "located", "neither"):
         print(f"{found:8} {counts[found]:5} {100 * counts[found] / total:5.1f} %")  # noqa: T201
-    if widths:
-        few = sum(width <= ROOM for width in widths)
-        print(f"of {len(widths)} places {100 * few / len(widths):.1f} % are at most {ROOM} statements")  # noqa: T201
-    if held:
-        share = 100 * sum(held) / len(held)
-        print(f"of {len(held)} whose wrong lines are known {share:.1f} % have one of them told first")  # noqa: T201
+    _tell("places", f"are at most {ROOM} statements", [width <= ROOM for width in widths])
+    _tell("places whose wrong lines are known", "have one of them told first", held)
+    _tell("places of several lines", "quote a wrong one", first)
     if seconds:
         spent = statistics.median(seconds), max(seconds)
         print(f"diagnosis: median {spent[0]:.2f} s, longest {spent[1]:.2f} s")  # noqa: T201

@@ -19,6 +19,7 @@ from grader.judge.explain.locate.as_named import locate_named
 from grader.judge.explain.locate.find import chosen, locate
 from grader.judge.explain.locate.in_words import locate_asking, locate_in_words, locate_number
 from grader.judge.explain.locate.kept import by_itself, kept_in
+from grader.judge.explain.locate.quoted import quoted
 from grader.judge.explain.locate.several import locate_beside
 from grader.judge.explain.locate.statements import statements_of
 from grader.judge.explain.locate.ways import Ways
@@ -77,7 +78,7 @@ class Cause:
             texts |= {"title": self.located.title or self._place(self.located), "push": self.located.push}
         else:
             texts["title"] = clean(failure.message, 1000) if self.is_missing and failure else self.evidence.title
-        first = lines[0] if lines else 0
+        first = quoted(self.located, source) if self.located is not None else next(iter(lines), 0)
         return {
             "id": self.id,
             **texts,

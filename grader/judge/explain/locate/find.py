@@ -21,7 +21,7 @@ from grader.judge.explain.locate.sharing import shared
 from grader.judge.explain.locate.slices import Place, Slices, Told, alike_places, bits_of
 from grader.judge.explain.locate.statements import Statements, statements_of
 from grader.judge.explain.locate.traces import Trace, calls_before, of_answer, of_reference
-from grader.judge.explain.locate.uses import NEGATES, does_nothing
+from grader.judge.explain.locate.uses import NEGATES, does_nothing, foreign
 from grader.judge.explain.locate.words import FEW, Located, told
 from grader.judge.explain.locate.wrong import EXACT, WrongResult, errors, slack_beside, wrong_results
 from grader.judge.explain.reproduce import is_long
@@ -183,6 +183,9 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
     if len(calls) > 1:  # the first may have left something in what came
         ran = {one.line for one in answer.passed}
         lines = (*lines, *(line for line in statements.fills() if line in ran))
+    strange = [answer.steps[n].line for n in foreign(answer, region.steps, reference) if not answer.steps[n].moves]
+    first = [line for line in strange if line in region.lines and not region.raised][:1]
+    region = replace(region, lines=tuple(dict.fromkeys((*first, *region.lines))))
     found = told(case, region, statements, lines)
     left_out = tuple(line for line in every if line not in lines)
     return replace(found, left_out=left_out, looked_through=len(answer.steps)) if found is not None else None

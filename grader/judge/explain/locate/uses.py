@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import torch
@@ -69,6 +70,12 @@ def kind_of(operation: str) -> str:
 def kinds_of(operation: str) -> frozenset[str]:
     """Return the kinds of all that an operation does at once."""
     return FUSED.get(operation.rstrip("_"), frozenset((kind_of(operation),)))
+
+
+def foreign(trace: Trace, steps: Iterable[int], reference: Trace) -> list[int]:
+    """Return those of some steps that do what the reference does nowhere: add to it where it multiplies, say."""
+    known = frozenset[str]().union(*(kinds_of(step.operation) for step in reference.steps))
+    return [n for n in sorted(steps) if trace.steps[n].line and not kinds_of(trace.steps[n].operation) <= known]
 
 
 def used(trace: Trace) -> set[int]:
