@@ -18,6 +18,8 @@ Ending = Literal["timeout", "crashed", "memory", "output", "protocol"]
 _OUTCOME_OF_ENDING: Final[dict[str, Outcome]] = {"timeout": "timeout"}
 _LONGEST_MESSAGE: Final = 300
 MOST_LINES: Final = 1_000_000
+_TORCH_LACKS: Final = re.compile(r"not implemented for '|^the derivative for '|^Could not run '")
+"""What torch says where it has no operation for a dtype or a device, or no derivative: nobody left that to write."""
 NOTHING_WRITTEN: Final = marked("nothing is written yet: the stub still raises NotImplementedError")
 _REFUSED: Final = marked("the sandbox refused it: an answer may not touch files, sockets or other processes")
 
@@ -130,7 +132,7 @@ def _from_error(reply: dict[str, Any]) -> Failure | None:
     if kind == "memory":
         sentence = _("ran out of memory (1 GiB beyond what torch needs): {error}: {message}")
         return Failure(kind, sentence.format(error=name, message=message), line=line)
-    if name == "NotImplementedError":
+    if name == "NotImplementedError" and not _TORCH_LACKS.search(message):
         sentence = _("not written yet: {message}") if message else _("not written yet")
         return Failure("stub", sentence.format(message=message), line=line)
     if name in ("SystemExit", "KeyboardInterrupt", "GeneratorExit"):

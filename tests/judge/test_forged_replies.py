@@ -181,6 +181,11 @@ def test_nesting_in_an_error(where: str, depth: int) -> None:
             "not written yet: your turn",
         ),
         ({"kind": "error", "type": "NotImplementedError"}, "stub", "not written yet"),
+        (
+            {"kind": "error", "type": "NotImplementedError", "message": "the derivative for 'f' is not implemented."},
+            "error",
+            "NotImplementedError: the derivative for 'f'",
+        ),
         ({"kind": "error", "type": "SystemExit"}, "error", "your code raised SystemExit instead of returning"),
         ({"kind": "error", "type": "Skipped"}, "error", "your code raised pytest's Skipped; that decides nothing here"),
         ({"kind": "error", "type": "RecursionError"}, "error", "your code calls itself without end (RecursionError)"),

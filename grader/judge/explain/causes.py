@@ -77,7 +77,7 @@ class Cause:
         elif self.located is not None:
             texts |= {"title": self.located.title or self._place(self.located), "push": self.located.push}
         else:
-            texts["title"] = clean(failure.message, 1000) if self.is_missing and failure else self.evidence.title
+            texts["title"] = clean(failure.message, 1000) if self.is_told and failure else self.evidence.title
         first = quoted(self.located, source) if self.located is not None else next(iter(lines), 0)
         return {
             "id": self.id,
@@ -100,6 +100,11 @@ class Cause:
     def is_raised(self) -> bool:
         """Whether it ends in an error."""
         return self.evidence.failure is not None and self.evidence.failure.group == "error"
+
+    @property
+    def is_told(self) -> bool:
+        """Whether what happened is all there is to say, whichever case it happened in."""
+        return self.is_missing or self.evidence.is_out_of_bounds
 
     @property
     def is_missing(self) -> bool:

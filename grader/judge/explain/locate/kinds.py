@@ -93,7 +93,7 @@ def dtype(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loca
         name = dtype_name(leaf.dtype)
         if leaf.dtype == expected:
             continue
-        lines: tuple[int, ...] = ()
+        lines = tuple[int, ...]()
         for call in (exchange, *calls_before(case.check, exchange)):
             trace = of_answer(case.check, call)
             end = Alignment.made(trace, leaf) if trace is not None else None
@@ -265,7 +265,8 @@ def called(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loc
         return located(case, _given_to(other["names"].split(", "), statements)[:FEW], _("It is made in {where}."))
     if (other := OF_SCENES.search(case.failure.message)) is not None:
         return _another_parameter(case, other, statements.attribute("", other["name"]))
-    return attribute(case, exchange, statements)
+    is_late = exchange.header["op"] == "call" and "callable" not in case.failure.message  # what came of it fails
+    return None if is_late else attribute(case, exchange, statements)
 
 
 def _given_to(names: Iterable[str], statements: Statements) -> tuple[int, ...]:
@@ -337,8 +338,8 @@ def attribute(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
         lines = tuple(dict.fromkeys((begin, *(at for at in statements.returns(begin) if mine.is_own(at, theirs)))))
         return located(case, lines, _("It is made in {where}."), title=title)
     others = [at for at, _text in statements.given(name, line) if mine.is_own(at, theirs)] if line else []
-    lines = tuple(others) if 0 < len(others) <= FEW else (line,) if line else ()
-    return located(case, lines, _("It is made in {where}."), title=title)
+    found = others if 0 < len(others) <= FEW else [line] * bool(line)
+    return located(case, tuple(found), _("It is made in {where}."), title=title)
 
 
 def _is_of_another_kind(exchange: Exchange) -> bool:
