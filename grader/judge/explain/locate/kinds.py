@@ -13,6 +13,7 @@ from grader.judge.cases.check import Check
 from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.flow import flow_of
+from grader.judge.explain.locate.hidden import taken_out
 from grader.judge.explain.locate.places import asked_for, handed_back, lines_of, located, makers, sizes_of
 from grader.judge.explain.locate.region import Alignment
 from grader.judge.explain.locate.statements import Statements
@@ -45,11 +46,10 @@ def gradient(case: CaseOutcome, exchange: Exchange, statements: Statements) -> L
         model, mine = flow_of(case.check.grading.reference_text), flow_of(statements.source)
         lines = tuple(line for line in lines if mine.is_own(line, model))
         is_nan = any(bool(grad.isnan().any()) for grad in tensors_in(list(exchange.grads.values())))
-        hidden = _hidden_nan(trace, numbers) if is_nan and not lines else []
-        others = tuple(line for line in lines_of(hidden, statements) if mine.is_own(line, model))
-        if others:
-            sentence = _("NaN comes up on the way and is taken out again; its gradient stays NaN: {where}.")
-            return located(case, others, sentence, title=_("NaN is taken out of the result, not out of its gradient"))
+        if is_nan and not lines and (hidden := taken_out(trace, numbers)) is not None:
+            others = tuple(line for line in lines_of(hidden.steps, statements) if mine.is_own(line, model))
+            if others:
+                return located(case, others, _(hidden.sentence), title=_(hidden.title))
     lines = _beneath(lines, case.check, statements)
     sentence = _("The graph ends in {where}: what goes in carries a gradient, what comes out does not.")
     return located(case, lines, sentence, title=_("a gradient is cut off"))
@@ -63,25 +63,6 @@ def _beneath(lines: tuple[int, ...], check: Check, statements: Statements) -> tu
     blocks = tuple(dict.fromkeys(at for found in own.values() for at in found))
     inside = tuple(line for line in lines if own[line])
     return (*blocks, *inside) if blocks else lines
-
-
-def _hidden_nan(trace: Trace, numbers: Iterable[int]) -> list[Step]:
-    """Return the steps that take NaN out, those with which it begins, and those that bring the infinity before it.
-
-    Behind them stand those that only hand the infinity on.
-    """
-    nan, infinite = set[int](), set[int]()
-    for number, step in enumerate(trace.steps):
-        if step.value is not None and step.value.dtype.is_floating_point:
-            nan.update([number] if bool(step.value.isnan().any()) else [])
-            infinite.update([number] if bool(step.value.isinf().any()) else [])
-    own = sorted(numbers)
-    out = [trace.steps[n] for n in own if n not in nan and not nan.isdisjoint(trace.steps[n].reads)]
-    first = [trace.steps[n] for n in own if n in nan and nan.isdisjoint(trace.steps[n].reads)]
-    brought = [trace.steps[n] for n in own if n in infinite and infinite.isdisjoint(trace.steps[n].reads)]
-    between = [trace.steps[n] for n in own if n in infinite - nan and not infinite.isdisjoint(trace.steps[n].reads)]
-    ends = nan.intersection(own) and not any(n in nan for n in own[-1:])
-    return [*out, *first, *brought, *between] if ends and out else []
 
 
 def dtype(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:

@@ -1,0 +1,36 @@
+"""Of the lines of a place one is quoted, and that is a wrong one; where little is known, few lines are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader import catalog
+from grader.client.session import Session
+from grader.dev.answers import known_answers
+from tests.gradings import by_kata
+from tests.judge.test_causes import why
+from tests.marked import marks
+
+
+@pytest.mark.parametrize(
+    ("kata", "answer", "most"),
+    by_kata(
+        pytest.param("rope", "device_or_cpu", 3, id="who chooses, before who is given it"),
+        pytest.param("swiglu", "llama_multiple_of", 2, id="a size, before the layer that has it"),
+        pytest.param("rms-norm", "squares_in_half", 2, id="a dtype, before who computes in it"),
+        pytest.param("moe", "a_thousand_tokens_for_each", 6, id="the own line among those of the model answer"),
+        pytest.param("gqa", "small_weights_cut", 1, id="keys of one number are known by what they are made of"),
+        pytest.param("transformer", "floor_under_the_weights", 4, id="weights of few numbers are followed"),
+        pytest.param("sdpa", "one_query_needs_no_shared_mask", 4, id="a mask that is made None"),
+        pytest.param("fold-heads", "unfolds_by_batch_size", 1, id="axes are followed to where they turn"),
+        pytest.param("rope", "first_row_for_one_token", 2, id="a rotation by nothing"),
+    ),
+)
+def test_a_wrong_line_is_quoted(session: Session, kata: str, answer: str, most: int) -> None:
+    """It is among so many lines at most."""
+    known = next(one for one in known_answers(catalog.find(kata)) if Path(one.name).stem == answer)
+    cause = next(cause for cause in why(session, kata, known.source) if cause["lines"])
+    assert len(cause["lines"]) <= most
+    assert cause["line"] in marks(known)
