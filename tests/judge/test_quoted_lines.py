@@ -25,6 +25,8 @@ from tests.marked import marks
         pytest.param("transformer", "floor_under_the_weights", 4, id="weights of few numbers are followed"),
         pytest.param("sdpa", "one_query_needs_no_shared_mask", 4, id="a mask that is made None"),
         pytest.param("fold-heads", "unfolds_by_batch_size", 1, id="axes are followed to where they turn"),
+        pytest.param("lora", "everything_frozen", 3, id="who freezes, before what is frozen"),
+        pytest.param("lora", "trainable_after_merging", 3, id="a weight that is made anew"),
         pytest.param("rope", "first_row_for_one_token", 2, id="a rotation by nothing"),
     ),
 )

@@ -30,8 +30,8 @@ A_DTYPE = re.compile("float|half|bfloat|double|dtype", re.IGNORECASE)
 A_DEVICE = re.compile("device|cpu", re.IGNORECASE)
 OF_SCENES = re.compile(r": (?P<name>\w+) (has the shape|is an?) (?P<mine>.+), expected (an )?(?P<expected>.+)$")
 """What a scene says of a parameter that is another one than the contract's (``sandbox/drivers.py``)."""
-NOT_FROZEN = re.compile(r"but requires_grad is True for (?P<names>[\w., ]+)$")
-"""What a scene says of parameters that should not be trained."""
+LEARNS = re.compile(r"but requires_grad is (True|False) for (?P<names>[\w., ]+)$")
+"""What a scene says of parameters that are trained and should not be, or the other way round."""
 
 
 def gradient(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -242,12 +242,22 @@ def called(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loc
     line = statements.function(owner, name)
     if line and "argument" in case.failure.message:
         return _not_taken(case, (owner, name), line, statements)
-    if (other := NOT_FROZEN.search(case.failure.message)) is not None:
-        return located(case, _given_to(other["names"].split(", "), statements)[:FEW], _("It is made in {where}."))
+    if case.check is not None and (other := LEARNS.search(case.failure.message)) is not None:
+        names = re.split(r", | or ", other["names"])
+        lines = (*_choosing_who_learns(case.check, statements), *_given_to(names, statements))
+        return located(case, tuple(dict.fromkeys(lines))[:FEW], _("It is made in {where}."))
     if (other := OF_SCENES.search(case.failure.message)) is not None:
         return _another_parameter(case, other, statements.attribute("", other["name"]))
     is_late = exchange.header["op"] == "call" and "callable" not in case.failure.message  # what came of it fails
     return None if is_late else attribute(case, exchange, statements)
+
+
+def _choosing_who_learns(check: Check, statements: Statements) -> list[int]:
+    """Return the statements that say what is trained, or make a parameter anew, other than the reference does."""
+    flow, model = flow_of(statements.source), flow_of(check.grading.reference_text)
+    own = [one for one in flow.every() if flow.is_own(one.line, model)]
+    anew = [one.line for one in own if "'Parameter'" in one.text and "attr='weight', ctx=Store()" in one.text]
+    return [*anew, *(one.line for one in own if "requires_grad" in one.text)]
 
 
 def _given_to(names: Iterable[str], statements: Statements) -> tuple[int, ...]:
