@@ -134,7 +134,9 @@ def test_what_dropout_drops(check):
     check.that(bool((dropped != dropped[:1]).any()), "all batch rows lose the same hidden units")
     check.that(bool((dropped != dropped[:, :1]).any()), "all tokens lose the same hidden units")
     for shape in ((width,), (length, width), (2, 2, length, width)):
-        hidden = (ffn.run(torch.ones(*shape, dtype=torch.float64)).got.detach().double() - 1) / 2
+        got = ffn.run(torch.ones(*shape, dtype=torch.float64)).got
+        check.that(isinstance(got, torch.Tensor), "the result in training is not a tensor")
+        hidden = (got.detach().double() - 1) / 2
         either = (hidden.abs() < 0.01) | ((hidden * (1 - rate) - 1).abs() < 0.01)
         check.that(bool(either.all()), "a hidden unit is neither dropped nor divided by 1 - dropout")
 
