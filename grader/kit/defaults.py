@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from grader.judge.cases.check import Check
 from grader.judge.cases.levels import PLAIN
 from grader.judge.cases.variant import Variant
+from grader.sandbox.arguments import INPUTS_ALONE
 from grader.sandbox.levels import HALF, INPUTS, LOADED
 from grader.transport.memory import LONGER, WIDER
 
@@ -70,6 +71,13 @@ def filled_since(check: Check) -> Iterator[None]:
 def of_everything(check: Check) -> Iterator[None]:
     """Let gradients be asked of all inputs and weights in the calls inside, whatever the rest of the case asks of."""
     with _at(check, "asks", PLAIN):
+        yield
+
+
+@contextmanager
+def of_inputs(check: Check) -> Iterator[None]:
+    """Let all weights be frozen in the calls inside, so that gradients are asked of inputs alone."""
+    with _at(check, "asks", INPUTS_ALONE):
         yield
 
 

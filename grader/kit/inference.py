@@ -12,24 +12,26 @@ import torch
 from grader.judge.cases.check import Check
 from grader.judge.cases.modules import Module
 from grader.kit.defaults import in_variant
-from grader.sandbox.levels import INFERENCE, MADE_INSIDE
+from grader.sandbox.levels import CONTINUED, INFERENCE, MADE_INSIDE
 from grader.transport.wire import tensors_in
 
 
 @contextmanager
-def inference_mode(check: Check) -> Iterator[None]:
+def inference_mode(check: Check, *, continued: bool = False) -> Iterator[None]:
     """Let the calls inside be in inference mode, each behind the same call outside of it. With gradients none is.
 
     What they take is made in inference mode as well, as by whoever does all of his work there.
     What an answer keeps for its next calls it has made outside then, where a gradient may meet it. A call of an
     object that is no module, or one that gets a result back, may leave something behind: it stays one without
-    gradients. The simulated device cannot do all that PyTorch can in inference mode: calls there stay outside.
+    gradients, unless the case says that it is ``continued`` in here, by calls of the same mode alone. The simulated
+    device cannot do all that PyTorch can in inference mode: calls there stay outside.
     """
     variant = check.variant
     if variant.grad or variant.device != "cpu":
         yield
         return
-    inside = dataclasses.replace(variant, recording=INFERENCE, levels=(*variant.levels, MADE_INSIDE))
+    levels = (*variant.levels, MADE_INSIDE, *([CONTINUED] if continued else []))
+    inside = dataclasses.replace(variant, recording=INFERENCE, levels=levels)
     with in_variant(check, inside):
         yield
 

@@ -105,8 +105,7 @@ def learn(
         parameter.grad = torch.full_like(parameter, 0.5)
     losses = [train_step(model, batch, optimizer, *settings, **named) for batch in batches]
     graph = any(isinstance(loss, torch.Tensor) and loss.requires_grad for loss in losses)
-    weights = _numbers(model.parameters())
-    return (*(_as_tensor(loss, embedding) for loss in losses), *weights, graph, optimizer.stepped)
+    return (*(_as_tensor(loss, embedding) for loss in losses), *_numbers(model.parameters()), graph, optimizer.stepped)
 
 
 @training
@@ -129,9 +128,8 @@ def measure(
         with torch.inference_mode():
             again = [evaluate(model, (batch for batch in batches), *settings, **named)]
     left = _gradients(model.parameters())
-    graph = any(model.recorded)
     losses = [_as_tensor(one, embedding) for one in (loss, *again)]
-    return losses[0], _numbers(model.parameters()), left, model.training, graph, recording, *losses[1:]
+    return losses[0], _numbers(model.parameters()), left, model.training, any(model.recorded), recording, *losses[1:]
 
 
 def adapt(
@@ -152,8 +150,9 @@ def adapt(
     A, B          the numbers of its parameters of these names
     does          names of methods, or `step`: one of gradient descent; `copy`: go on with a copy; `load`: go on with a
                   layer around another linear one, which loads the state of this one; `refill`: a call in between with
-                  other numbers in the same x; `again`: nothing. Several, with ` then ` between them, are done before
-                  the next call; behind `no_grad ` or `inference_mode ` a method is called there
+                  other numbers in the same x; `unmerge in double`: moved to float64, unmerged, called there, and moved
+                  back; `again`: nothing. Several, with ` then ` between them, are done before the next call; behind
+                  `no_grad ` or `inference_mode ` a method is called there
 
     The last result alone keeps its graph: a method may change the weights in between.
     """
@@ -201,8 +200,7 @@ def drop(lora: Any, weight: Any, bias: Any, A: Any, B: Any, x: Any, alpha: float
     alike = (dropped == dropped[:, :1]).all() | (dropped == dropped[..., :1]).all() | (dropped == dropped[:1]).all()
     anew = (dropped != ((second @ B @ A).abs() < 0.01)).any()
     _put_in(layer, A, torch.zeros_like(B))
-    base_alone = (layer(x) - base).abs().max() < 0.01
-    return (*places, base_alone, as_many, ~alike, anew)
+    return (*places, (layer(x) - base).abs().max() < 0.01, as_many, ~alike, anew)
 
 
 def _adapted(lora: Any, weight: Any, bias: Any, *settings: Any, **named: Any) -> Any:
@@ -257,6 +255,10 @@ def _after(word: str, layer: Any, x: Any, another: Callable[[], Any]) -> Any:
             numbers = x.detach().clone()
             layer(x.copy_(numbers.roll(1)))
             x.copy_(numbers)
+    elif word == "unmerge in double":
+        layer.double().unmerge()
+        layer(x.detach().double())
+        layer.to(x.dtype)
     elif word != "again":
         where, _, method = word.rpartition(" ")
         with getattr(torch, where or "enable_grad")():
@@ -366,14 +368,12 @@ def _results_of_optimise(_parameters: Any, gradients: Any, *_settings: Any, **_n
 
 
 def _results_of_learn(_embedding: Any, _head: Any, _kept: Any, batches: Any, *_rest: Any, **_: Any) -> tuple[str, ...]:
-    losses = (f"loss_{number + 1}" for number in range(len(batches)))
-    return (*losses, "embedding", "head", "keeps_its_graph", "steps")
+    return (*(f"loss_{number + 1}" for number in range(len(batches))), "embedding", "head", "keeps_its_graph", "steps")
 
 
 def _results_of_adapt(
-    weight: Any, bias: Any, a: Any, b: Any, x: Any, alpha: Any, does: Any = (), *_rest: Any, **_named: Any
+    _weight: Any, _bias: Any, _a: Any, _b: Any, _x: Any, _alpha: Any, does: Any = (), *_rest: Any, **_named: Any
 ) -> tuple[str, ...]:
-    del weight, bias, a, b, x, alpha
     counted = [(word, does[: number + 1].count(word)) for number, word in enumerate(does)]
     after = (f"after_{word}" if count == 1 else f"after_{word}_{count}" for word, count in counted)
     return ("at_first", *after)

@@ -30,6 +30,8 @@ ROUND_TRIP: Final = "round trip"
 INFERENCE: Final = observe.INFERENCE
 MADE_INSIDE: Final = ("made", INFERENCE)
 """Of a call in inference mode: its tensors are made there."""
+CONTINUED: Final = ("continued", INFERENCE)
+"""Of a call in inference mode: it stays there also where it gets what an earlier one has returned there."""
 DEVICE: Final = observe.DEVICE_BY_DEFAULT
 DTYPE: Final = "dtype"
 HALF: Final = "bfloat16"
@@ -55,7 +57,8 @@ def as_possible(header: Header, args: Any, kwargs: Any, back: set[int], *, scrip
 
     ``back``: the ids of tensors that an earlier call returned; ``scripts``: whether there is TorchScript in the answer.
     That does not go together with the simulated device as the default one; and what is made of no floating-point tensor
-    has the default dtype by right. A call in inference mode that may keep something is one without gradients.
+    has the default dtype by right. A call in inference mode that may keep something is one without gradients, unless a
+    case has said that it goes on there.
     """
     levels: dict[str, str] = dict(header.get("levels") or {}) | left_to_defaults(header, kwargs)
     impossible = {DEVICE: scripts, DTYPE: not any(tensor.is_floating_point() for tensor in tensors_in((args, kwargs)))}
@@ -63,7 +66,7 @@ def as_possible(header: Header, args: Any, kwargs: Any, back: set[int], *, scrip
         del levels["caller"]
     keeps = _leaves_something(header, args, kwargs, back)
     recording = header.get("recording", "")
-    if recording == INFERENCE and (scripts or keeps):
+    if recording == INFERENCE and (scripts or (keeps and "continued" not in levels)):
         recording = "no_grad"
     return header | {"recording": recording, "levels": levels, "keeps": keeps}
 
@@ -72,7 +75,7 @@ def make(header: Header, target: Callable[..., Any], args: Any, kwargs: Any, bac
     """Make a call as a caller does whose ways are the levels in the header, which are possible; ``back`` as there."""
     levels = header["levels"]
     if "made" in levels and _in_inference():
-        args, kwargs = _deepcopy((args, kwargs))
+        args, kwargs = _deepcopy((args, kwargs), {id(t): t for t in tensors_in((args, kwargs)) if id(t) in back})
     if "identity" in levels:
         args, kwargs = told_apart((args, kwargs), levels["identity"], back)
     _manual_seed(header["seed"])

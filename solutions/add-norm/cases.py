@@ -189,8 +189,10 @@ def test_dropout_of_the_same_object(check, rng):
 
 @pytest.mark.derive
 def test_everything_dropped(check, rng):
-    """With a rate of 1 nothing is left of y in training: x is normalised alone."""
-    check.module(6, dropout=1.0).train()(rng.normal(2, 3, 6), rng.normal(2, 3, 6))
+    """With a rate of 1 nothing is left of y in training: x is normalised alone. In evaluation all is."""
+    add_norm = check.module(6, dropout=1.0)
+    add_norm.train()(rng.normal(2, 3, 6), rng.normal(2, 3, 6))
+    add_norm.eval()(rng.normal(2, 3, 6), rng.normal(2, 3, 6))
 
 
 @pytest.mark.derive

@@ -249,8 +249,10 @@ def test_weights_are_loaded_between_calls(check, rng):
 
 @pytest.mark.derive
 def test_everything_dropped(check, rng):
-    """With a rate of 1 the output is 0 in training; the weights are those before dropout."""
-    sharp(check, rng, 3, 4, 5, dropout=1.0).train()(*sequences(rng, 2, 3, 4, (3, 4, 2)))
+    """With a rate of 1 the output is 0 in training, not in evaluation; the weights are those before dropout."""
+    attention = sharp(check, rng, 3, 4, 5, dropout=1.0)
+    attention.train()(*sequences(rng, 2, 3, 4, (3, 4, 2)))
+    attention.eval()(*sequences(rng, 2, 3, 4, (3, 4, 2)))
 
 
 @pytest.mark.derive

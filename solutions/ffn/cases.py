@@ -133,6 +133,12 @@ def test_what_dropout_drops(check):
     check.that(bool(mixed > 0.7), "whole tokens are dropped instead of single hidden units")
     check.that(bool((dropped != dropped[:1]).any()), "all batch rows lose the same hidden units")
     check.that(bool((dropped != dropped[:, :1]).any()), "all tokens lose the same hidden units")
+    for shape in ((width,), (length, width), (2, 2, length, width)):
+        got = ffn.run(torch.ones(*shape, dtype=torch.float64)).got
+        check.that(isinstance(got, torch.Tensor), "the result in training is not a tensor")
+        hidden = (got.detach().double() - 1) / 2
+        either = (hidden.abs() < 0.01) | ((hidden * (1 - rate) - 1).abs() < 0.01)
+        check.that(bool(either.all()), "a hidden unit is neither dropped nor divided by 1 - dropout")
 
 
 @pytest.mark.derive
@@ -160,8 +166,11 @@ def test_dropout_in_inference_mode(check, rng):
 
 @pytest.mark.derive
 def test_everything_dropped(check, rng):
-    """With a rate of 1 no hidden unit is left in training: what remains is the bias of the second layer."""
-    check.module(6, 9, 4, dropout=1.0).train()(rng.normal(2, 3, 6))
+    """With a rate of 1 no hidden unit is left in training: what remains is a bias. In evaluation all are."""
+    ffn = check.module(6, 9, 4, dropout=1.0)
+    for shape in ((6,), (3, 6), (2, 3, 6)):
+        ffn.train()(rng.normal(*shape))
+        ffn.eval()(rng.normal(*shape))
 
 
 @pytest.mark.derive

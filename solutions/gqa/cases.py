@@ -215,7 +215,8 @@ def test_other_sizes(check, rng):
     gqa(3e4 * rng.normal(2, 3, 4))
     check.module(d_model=16, n_heads=8, n_kv_heads=1)(rng.normal(2, 4, 16))
     check.module(d_model=6, n_heads=3, n_kv_heads=3)(rng.normal(2, 4, 6), rng.keep(2, 3, 4, 4))
-    check.module(d_model=8, n_heads=4, n_kv_heads=2)(rng.normal(4, 3, 8), rng.keep(4, 1, 1, 3))
+    for length in (3, 9):
+        check.module(d_model=8, n_heads=4, n_kv_heads=2)(rng.normal(4, length, 8), rng.keep(4, 1, 1, length))
 
 
 @pytest.mark.mask

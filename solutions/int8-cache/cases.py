@@ -69,8 +69,10 @@ def test_one_row(check, rng):
 
 @pytest.mark.parametrize("axis", [0, 1, 2, -1, -2, -3])
 def test_axis(check, rng, axis):
-    """Each axis of three, counted from either end: steps stand where it is 1 long."""
+    """Each axis of three, and of two, counted from either end: steps stand where it is 1 long."""
     quantise(check, exact(rng, (3, 4, 5), axis), axis)
+    if -2 <= axis < 2:
+        quantise(check, exact(rng, (4, 5), axis), axis)
 
 
 @any_numbers

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from grader.kit.attention import FAR, collinear_tokens, exact_projections, rows_of_all_kinds
+from grader.kit.inference import inference_mode
 
 # Gradients through a cache that was handed in are not graded: cases that hand one on have no `grad` variant.
 without_grad = pytest.mark.derive("dtype", "device", "contract")
@@ -234,11 +235,12 @@ def test_a_chunk_projects_and_scores_new_tokens_only(check, rng):
 
 @pytest.mark.derive
 def test_sizes_that_people_run(check, rng):
-    """Twelve heads, 300 tokens in a cache and 70 new ones; a prompt of 80 alone."""
+    """Twelve heads, 300 tokens in a cache and 70 new ones, or two, or one; a prompt of 80 alone."""
     attention = check.module(d_model=96, n_heads=12)
     mask = torch.cat([rng.keep(2, 300), torch.ones(2, 70, dtype=torch.bool)], dim=1)
     cache = (rng.normal(2, 12, 300, 8), rng.normal(2, 12, 300, 8))
     attention(rng.normal(2, 70, 96), cache, mask)
+    attention(rng.normal(2, 2, 96), cache, mask[:, :302])
     attention(rng.normal(2, 1, 96), cache)
     attention(rng.normal(1, 80, 96))
 
@@ -257,6 +259,19 @@ def test_two_continuations_of_a_single_sequence(check, rng):
     _, first = attention(rng.normal(1, 1, 6), longer)
     attention(rng.normal(1, 1, 6), longer)
     attention(rng.normal(1, 1, 6), first)
+
+
+@pytest.mark.derive
+def test_two_continuations_in_inference_mode(check, rng):
+    """Whoever generates records no gradients: two beams grow from one prefix in inference mode, in turns."""
+    attention = check.module(d_model=6, n_heads=2)
+    with inference_mode(check, continued=True):
+        _, prefix = attention(rng.normal(2, 2, 6))
+        _, common = attention(rng.normal(2, 1, 6), prefix)
+        _, left = attention(rng.normal(2, 1, 6), common)
+        _, right = attention(rng.normal(2, 1, 6), common)
+        attention(rng.normal(2, 1, 6), left)
+        attention(rng.normal(2, 1, 6), right)
 
 
 @pytest.mark.grad

@@ -75,9 +75,10 @@ def test_weight_of_ones(check, rng):
 
 
 def test_gradient_of_a_sum(check, rng):
-    """All entries of the gradient are one number in memory, as behind y.sum()."""
-    x, weight, _ = tensors(rng, 3, 4, 6)
+    """All entries of the gradient are one number in memory, as behind y.sum(), or all rows are one row."""
+    x, weight, d_output = tensors(rng, 3, 4, 6)
     check(x, weight, torch.ones((), dtype=torch.float64).expand(3, 4, 6))
+    check(x[0], weight, d_output[0, 0].expand(4, 6))
 
 
 def test_gradient_with_a_common_level(check, rng):
@@ -221,6 +222,15 @@ def test_a_gradient_of_zero(check, rng):
     x, weight, d_output = tensors(rng, 2, 3, 5)
     with of_everything(check):
         check(x, weight, 0.0 * d_output)
+
+
+@pytest.mark.grad
+def test_each_result_once_more(check, rng):
+    """Each of the three results can be differentiated once more, also where nobody asks the other two."""
+    for shape in ((5,), (3, 5), (2, 3, 5), (2, 1, 3, 5)):
+        results = check(*tensors(rng, *shape))
+        whole = all(result.carries_gradient for result in results) or not check.variant.grad
+        check.that(whole, "one of the three results has no graph: it cannot be differentiated once more")
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0])

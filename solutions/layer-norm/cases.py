@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.defaults import of_inputs
+
 
 def affine(rng, width):
     """Draw a weight and a bias, both of them far from what they start with."""
@@ -48,6 +50,15 @@ def test_one_feature(check, rng):
     check["layer_norm"](rng.normal(2, 3, 1), *affine(rng, 1))
 
 
+@pytest.mark.grad
+def test_one_feature_and_backward(check, rng):
+    """A single feature of a layer that is frozen: its gradient is 0, and `backward()` works as ever."""
+    norm = check["LayerNorm"](1)
+    with of_inputs(check):
+        learns = norm(rng.normal(2, 3, 1)).carries_gradient or not check.variant.grad
+    check.that(learns, "the result of a single feature has no graph: backward() raises")
+
+
 def test_tokens_of_different_size(check, rng):
     """A loud token and a quiet one come out alike."""
     sizes = torch.tensor([0.2, 1.0, 5.0, 25.0], dtype=torch.float64).view(4, 1)
@@ -86,9 +97,12 @@ def test_constant_tokens_of_any_value(check, rng):
 
 
 def test_large_values(check, rng):
-    """Values in the thousands: their squares do not fit into float16, nor those of float64 into float32."""
+    """Values in the thousands, or far apart: squares do not fit into float16, nor those of float64 into float32."""
     scale = 1e25 if check.dtype == torch.float64 else 2e3
     check["layer_norm"](rng.normal(3, 4, 8, scale=scale), *affine(rng, 8))
+    x = torch.full((2, 8), -20.0 * scale, dtype=torch.float64)
+    x[:, 2] = 20.0 * scale
+    check["layer_norm"](x, *affine(rng, 8))
 
 
 def test_values_far_from_zero(check, rng):
@@ -152,6 +166,16 @@ def test_module_with_its_own_eps(check, rng):
     x = rng.normal(2, 3, 6, scale=0.05)
     by_name(x)
     by_position(x)
+
+
+@pytest.mark.derive("dtype")
+def test_module_kept_in_float32(check, rng):
+    """The module is in float32 whatever x is, as under autocast: the result has the dtype of x."""
+    norm = check["LayerNorm"](6)
+    norm.method("__init__", 6)  # as it is built: in float32, and never cast
+    result = norm.run(rng.normal(2, 3, 6)).got
+    alike = getattr(result, "dtype", None) == check.dtype
+    check.that(alike, "an x of another dtype than the module's does not come back in its own dtype")
 
 
 @pytest.mark.derive("grad", "device")

@@ -148,8 +148,10 @@ def test_each_call_drops_anew(check, rng):
 
 @pytest.mark.derive
 def test_everything_dropped(check, rng):
-    """With a rate of 1 nothing is left of the sum in training."""
-    check.module(max_len=9, d_model=6, dropout=1.0).train()(rng.normal(2, 3, 6))
+    """With a rate of 1 nothing is left of the sum in training, and all of it in evaluation."""
+    encoding = check.module(max_len=9, d_model=6, dropout=1.0)
+    encoding.train()(rng.normal(2, 3, 6))
+    encoding.eval()(rng.normal(2, 3, 6))
 
 
 @pytest.mark.derive

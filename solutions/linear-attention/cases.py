@@ -57,10 +57,12 @@ def test_sizes_of_one(check, rng, causal):
 @both
 @pytest.mark.parametrize("eps", [0.5, 3.0])
 def test_eps(check, rng, causal, eps):
-    """A large eps shows where it is added, and how often."""
+    """A large eps shows where it is added, and how often; with fewer queries than keys, too."""
     q, k, v = tensors(rng, 4, 4)
     check(q, k, v, causal, eps)
     check(q=q, k=k, v=v, eps=eps, causal=causal)
+    for n in (1, 3):
+        check(*tensors(rng, n, 5), causal, eps)
 
 
 @both

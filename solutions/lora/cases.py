@@ -139,6 +139,12 @@ def test_one_tensor_with_other_numbers(check, rng):
     check["LoRALinear"].driven("adapt", *layer(rng, 4, 3, 2), rng.normal(2, 3, 4), 5, does)
 
 
+def test_moved_while_merged(check, rng):
+    """A merged layer goes to another dtype: `.to()` has all of it, and it is taken apart there."""
+    does = ("merge then unmerge in double", "merge", "unmerge")
+    check["LoRALinear"].driven("adapt", *layer(rng, 4, 3, 2), rng.normal(2, 3, 4), 5, does)
+
+
 @pytest.mark.derive("grad", "device")
 def test_training_without_dropout(check, rng):
     """Both modes do the same, before and after merging."""

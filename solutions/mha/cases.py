@@ -165,8 +165,10 @@ def test_what_dropout_drops(check, rng, batch, n):
 
 @pytest.mark.derive
 def test_everything_dropped(check, rng):
-    """With a rate of 1 the context is 0 in training; the weights are those before dropout."""
-    check.module(d_model=6, n_heads=2, dropout=1.0).train()(*sequences(rng, 2, 3, 4, 6))
+    """With a rate of 1 the context is 0 in training, not in evaluation; the weights are those before dropout."""
+    mha = check.module(d_model=6, n_heads=2, dropout=1.0)
+    mha.train()(*sequences(rng, 2, 3, 4, 6))
+    mha.eval()(*sequences(rng, 2, 3, 4, 6))
 
 
 @pytest.mark.derive

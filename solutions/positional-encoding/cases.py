@@ -176,8 +176,10 @@ def test_half_of_the_entries_dropped(check, rng):
 
 @pytest.mark.derive
 def test_everything_dropped(check, rng):
-    """With a rate of 1 nothing is left of the sum in training."""
-    check["PositionalEncoding"](d_model=6, max_len=9, dropout=1.0).train()(rng.normal(2, 3, 6))
+    """With a rate of 1 nothing is left of the sum in training, and all of it in evaluation."""
+    encoding = check["PositionalEncoding"](d_model=6, max_len=9, dropout=1.0)
+    encoding.train()(rng.normal(2, 3, 6))
+    encoding.eval()(rng.normal(2, 3, 6))
 
 
 @pytest.mark.derive

@@ -11,7 +11,7 @@ import torch
 from grader.probes import simdevice
 from grader.sandbox.arguments import INPUTS_ALONE
 from grader.sandbox.executor import Executor
-from grader.sandbox.levels import asking
+from grader.sandbox.levels import CONTINUED, MADE_INSIDE, asking, make
 from grader.sandbox.observe import to_cpu
 from grader.transport.memory import OWN
 from grader.transport.wire import Packer, Unpacker
@@ -93,6 +93,22 @@ def f(x, y):
 """
     x, y = arguments()
     assert torch.equal(called(source, {}, x, y, recording="inference_mode", stateful=True), x)
+
+
+def test_what_goes_on_in_inference_mode_stays_there() -> None:
+    """Where a case says so, a call that keeps something is there, and what is handed back is the very tensor."""
+    source = """
+import torch
+def f(x, y):
+    return x * float(torch.is_inference_mode_enabled())
+"""
+    x, y = arguments()
+    both: dict[str, str] = dict((MADE_INSIDE, CONTINUED))
+    assert torch.equal(called(source, both, x, y, recording="inference_mode", stateful=True), x)
+    header: dict[str, Any] = {"levels": both, "seed": 0}
+    with torch.inference_mode():
+        one, other = make(header, lambda *both: both, (x, y), {}, {id(y)})
+    assert (one is x, other is y) == (False, True)
 
 
 BY_DEFAULT = """

@@ -21,7 +21,7 @@ def standardise(x, eps):
 def layer_norm(x, weight, bias, eps=1e-5):
     """Small types through float32, then the affine part in the type of the input."""
     if x.element_size() < 4:
-        return standardise(x.float(), eps).type_as(x) * weight + bias
+        return standardise(x.float(), eps).type_as(x) * weight.type_as(x) + bias.type_as(x)
     x = x - x.mean(dim=-1, keepdim=True)
     variance = x.pow(2).mean(-1, keepdim=True)
     return weight * (x * (variance + eps).pow(-0.5)) + bias

@@ -1,5 +1,5 @@
 # family: cost
-# mistake: none
+# mistake: product-first
 """In evaluation multiplies B with A wherever that seems smaller than r times both widths."""
 import math
 
