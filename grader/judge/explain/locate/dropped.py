@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 import torch
 
+from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate.flow import flow_of
+from grader.judge.explain.locate.kept import Keeps, from_before
 from grader.judge.explain.locate.match import RELATIVE, near
 from grader.judge.explain.locate.places import lines_of, located
 from grader.judge.explain.locate.statements import Statements
-from grader.judge.explain.locate.traces import Trace
+from grader.judge.explain.locate.traces import Trace, calls_before, of_answer
 from grader.judge.explain.locate.uses import does_nothing
 from grader.judge.explain.locate.words import FEW, Located, listed
 from grader.judge.runs.outcome import CaseOutcome
@@ -28,6 +31,8 @@ DRAWS: Final = frozenset(
     )
 )
 """Operations that draw numbers."""
+DRAWN: Final = re.compile(r"'(dropout|rand\w*|bernoulli\w*|uniform_)'")
+"""Names in the text of a statement that draws."""
 WHOLE: Final = frozenset(("dropout", "dropout_", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"))
 """Those that show in their place without gradients, and draw only in training."""
 
@@ -37,11 +42,16 @@ def is_drawn(reference: Trace) -> bool:
     return bool(_drawing(reference))
 
 
-def draws(case: CaseOutcome, reference: Trace, answer: Trace, statements: Statements) -> Located | None:
-    """Find the lines that drop entries in another shape than the reference, or none where it does, or just those."""
-    check = case.check
+def draws(case: CaseOutcome, call: Exchange, traces: tuple[Trace, Trace], statements: Statements) -> Located | None:
+    """Find the lines that drop entries in another shape than the reference, or none where it does, or just those.
+
+    ``traces``: the reference's of the call, and the answer's.
+    """
+    check, (reference, answer) = case.check, traces
     assert check is not None
     theirs, mine = _drawing(reference), _drawing(answer)
+    if not mine and (kept := _drawn_before(case, call, answer, statements)):
+        return from_before(case, kept)
     strange, lacking = _apart(answer, mine, reference, theirs)
     if strange:
         sentence = _("Entries are dropped in {where}, in another shape than those of the model answer.")
@@ -59,6 +69,18 @@ def draws(case: CaseOutcome, reference: Trace, answer: Trace, statements: Statem
     lines = lines_of((answer.steps[n] for n in sorted((*mine, *fed))), statements)
     own = tuple(line for line in lines if flow.is_own(line, model)) or lines
     return located(case, own[: 2 * FEW], _("Entries are dropped in {where}."))
+
+
+def _drawn_before(case: CaseOutcome, call: Exchange, answer: Trace, statements: Statements) -> tuple[int, ...]:
+    """Return the lines that keep what an earlier call has drawn; none where none did."""
+    check = case.check
+    assert check is not None
+    keeps = Keeps(statements, check.grading.reference_text, stateful=bool(call.header.get("stateful")))
+    flow = flow_of(statements.source)
+    earlier = calls_before(check, call) if keeps.kept else []
+    drew = any(DRAWN.search(flow.at(one.line).text) for one in keeps.kept)
+    drew = drew or any(trace is not None and _drawing(trace) for trace in (of_answer(check, one) for one in earlier))
+    return keeps.lines(ran={one.line for one in answer.passed}) if drew else ()
 
 
 def _drawing(trace: Trace) -> list[int]:

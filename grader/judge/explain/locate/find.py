@@ -236,7 +236,7 @@ def _by_fact(
         if reference is None or answer is None:
             continue
         if dropped.is_drawn(reference):
-            return dropped.draws(case, reference, answer, statements)
+            return dropped.draws(case, call, (reference, answer), statements)
         wrong = wrong_results(call.value, reference.result, call, exact)
         if not wrong:
             continue
