@@ -78,7 +78,8 @@ class Cause:
             texts |= {"title": self.located.title or self._place(self.located), "push": self.located.push}
         else:
             texts["title"] = clean(failure.message, 1000) if self.is_told and failure else self.evidence.title
-        first = quoted(self.located, source) if self.located is not None else next(iter(lines), 0)
+        edits = self.mistake.mistake.edits if self.mistake is not None else ()
+        first = quoted(self.located, source, edits) if self.located is not None else next(iter(lines), 0)
         return {
             "id": self.id,
             **texts,
