@@ -248,7 +248,8 @@ def called(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loc
         return located(case, tuple(dict.fromkeys(lines))[:FEW], _("It is made in {where}."))
     if (other := OF_SCENES.search(case.failure.message)) is not None:
         return _another_parameter(case, other, statements.attribute("", other["name"]))
-    is_late = exchange.header["op"] == "call" and "callable" not in case.failure.message  # what came of it fails
+    is_function = exchange.header["op"] == "call" and exchange.header["handle"] is None
+    is_late = is_function and "callable" not in case.failure.message  # what came of it fails
     return None if is_late else attribute(case, exchange, statements)
 
 
