@@ -267,7 +267,7 @@ class Around:
             if one.frame != frame or not statement.is_head or name not in statement.inside:
                 continue
             if not statement.asks_for_none:
-                self._note([one.line], likely=True)
+                self._note([one.line], likely=not statement.targets)
                 continue
             self._taken_away(between, statement)
             if one.caller >= 0 and self._was_left_out(between, statement):
