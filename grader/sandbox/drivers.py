@@ -103,7 +103,10 @@ def learn(
     optimizer = _Descent(model.parameters(), lr)
     for parameter in model.parameters():
         parameter.grad = torch.full_like(parameter, 0.5)
-    losses = [train_step(model, batch, optimizer, *settings, **named) for batch in batches]
+    losses = []
+    for batch in batches:
+        model.dropout.eval()  # a part of it, while the rest may train
+        losses.append(train_step(model, batch, optimizer, *settings, **named))
     graph = any(isinstance(loss, torch.Tensor) and loss.requires_grad for loss in losses)
     return (*(_as_tensor(loss, embedding) for loss in losses), *_numbers(model.parameters()), graph, optimizer.stepped)
 
@@ -304,27 +307,24 @@ class _Kept(torch.nn.Module):
         self.kept = kept
 
     def forward(self, x: Any) -> Any:
-        """Return x, or what is kept of it."""
         return x * self.kept if self.training else x
 
 
 class _Descent:
-    """Gradient descent, with what a step of training needs of an optimiser of PyTorch."""
+    """Gradient descent, each parameter in a group of its own, with what a step needs of an optimiser of PyTorch."""
 
     def __init__(self, parameters: Any, lr: float) -> None:
-        self.param_groups: list[dict[str, Any]] = [{"params": list(parameters), "lr": lr}]
+        self.param_groups: list[dict[str, Any]] = [{"params": [one], "lr": lr} for one in parameters]
         self.stepped = False
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forget the gradients."""
-        for parameter in self.param_groups[0]["params"]:
+        for parameter in (one for group in self.param_groups for one in group["params"]):
             parameter.grad = None if set_to_none or parameter.grad is None else torch.zeros_like(parameter)
 
     @torch.no_grad()
     def step(self) -> None:
-        """Take a step."""
         self.stepped = True
-        for parameter in self.param_groups[0]["params"]:
+        for parameter in (one for group in self.param_groups for one in group["params"]):
             if parameter.grad is not None:
                 parameter.sub_(self.param_groups[0]["lr"] * parameter.grad)
 
