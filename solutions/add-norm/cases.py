@@ -110,6 +110,25 @@ def test_digits_of_double_precision(check, rng):
     add_norm(offset + rng.normal(2, 3, 32), rng.normal(2, 3, 32))
 
 
+@pytest.mark.derive("dtype", "device")
+def test_mean_thousands_of_deviations_away(check, rng):
+    """A mean far above the deviations: the mean of the squares less the square of the mean has lost their digits."""
+    weight, bias = rng.normal(64), rng.normal(64)
+    add_norm = check.module(64).set(ln__weight=weight, ln__bias=bias)
+    steps = rng.integers(-1, 2, 6, 32).double()
+    deviations = torch.cat([steps, -steps], dim=1)  # whole numbers, so that their mean is 0 without any rounding
+    spacing = 8.0 if check.dtype == torch.bfloat16 else 1.0  # of the numbers around 2000
+    y = spacing * torch.cat([deviations[:, 32:], deviations[:, :32]], dim=1).roll(1, 0)
+    got = add_norm.run(2000.0 + spacing * deviations - y, y).got
+    fits = isinstance(got, torch.Tensor) and got.shape == deviations.shape
+    check.that(fits, "the result has another shape than x")
+    variance = deviations.square().mean(-1, keepdim=True)
+    wanted = deviations / (variance + 1e-5 / spacing**2).sqrt() * weight + bias
+    few_digits = 0.05 if check.dtype == torch.bfloat16 else 0.01
+    near = (got - wanted).abs() <= few_digits * (1.0 + wanted.abs())
+    check.that(near.all(), "the deviations have lost their digits")
+
+
 def test_no_dropout_in_evaluation(check, rng):
     """In evaluation mode a rate of one half, the second setting, changes nothing."""
     add_norm = check.module(32, 0.5)

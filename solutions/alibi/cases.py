@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from grader.kit.defaults import before_a_default_device
 from grader.kit.inference import inference_mode
 
 
@@ -90,14 +91,18 @@ def test_long_context(check):
 @pytest.mark.derive("device", "contract")
 def test_no_device_is_the_default_one(check):
     """`None` leaves it to PyTorch: where a caller has set a default device, the biases are made there."""
-    check["alibi_bias"](4, 3, device=None)
+    with before_a_default_device(check):
+        check["alibi_bias"](10, 4, device=None)
+    check["alibi_bias"](10, 4, device=None)
     check["alibi_bias"](6, 2, 4, device=None)
 
 
 @pytest.mark.derive("device", "contract")
 def test_made_on_the_device_asked_for(check):
-    """`device` says where the biases are made; it is the fourth argument."""
-    check["alibi_bias"](4, 3, device=check.device)
+    """`device` says where the biases are made, also behind the same ones elsewhere; it is the fourth argument."""
+    with before_a_default_device(check):
+        check["alibi_bias"](10, 3)
+    check["alibi_bias"](10, 3, device=check.device)
     check["alibi_bias"](6, 2, 4, check.device)
 
 

@@ -282,9 +282,9 @@ def test_digits_of_double_precision(check, rng):
 
 @pytest.mark.derive("grad")
 def test_sizes_that_people_run(check, rng):
-    """Six hundred tokens, three hundred keys, wide heads and many of them: nothing changes with size."""
+    """Six hundred tokens, six hundred keys, wide heads and many of them: nothing changes with size."""
     check(*tensors(rng, 1, n=600, m=5))
-    check(*tensors(rng, 9, n=4, m=300, d_k=96))
+    check(*tensors(rng, 9, n=4, m=600, d_k=96))
 
 
 @pytest.mark.cost

@@ -94,8 +94,7 @@ def test_sizes_of_one(check, rng):
 
 def test_wide_embeddings(check, rng):
     """Embeddings wider than the hidden state, more tokens than things to look at; settings by position."""
-    decoder = check.module(9, 8, 3, 1)
-    decode(decoder, rng, (2, 2, 9, 3, 1), steps=[5])
+    decode(check.module(9, 8, 3, 1), rng, (2, 2, 9, 3, 1), steps=[5])
 
 
 @without_grad
@@ -173,15 +172,13 @@ def test_scores_of_ten_thousand_and_more(check, rng):
 
 def test_dropout_does_nothing_in_evaluation(check, rng):
     """In evaluation mode a rate of one half changes nothing; it is the last argument."""
-    decoder = check.module(6, 4, 5, 2, 0.5)
-    decode(decoder, rng, (2, 4, 6, 5, 2))
+    decode(check.module(6, 4, 5, 2, 0.5), rng, (2, 4, 6, 5, 2))
 
 
 @pytest.mark.derive("grad", "device")
 def test_training_without_dropout(check, rng):
     """In training a rate of 0, the default, changes nothing."""
-    decoder = check.module(vocab_size=6, embed_size=4, num_hiddens=5, num_layers=2).train()
-    decode(decoder, rng, (2, 4, 6, 5, 2))
+    decode(check.module(vocab_size=6, embed_size=4, num_hiddens=5, num_layers=2).train(), rng, (2, 4, 6, 5, 2))
 
 
 @pytest.mark.derive("device", "contract")
@@ -299,12 +296,13 @@ def test_no_finite_score_is_too_low(check, rng, level):
 
 @pytest.mark.derive("grad")
 def test_sizes_that_people_run(check, rng):
-    """Six hundred tokens, three hundred keys, wide heads and many of them: nothing changes with size."""
+    """Three hundred tokens there are and as many keys, forty steps: nothing changes with size."""
     decoder = check.module(vocab_size=300, embed_size=3, num_hiddens=4, num_layers=1)
     dial(rng, decoder, 2.0, rest=2.0)
     lens = rng.integers(1, 301, 10)
     lens[0] = 300  # by luck of the seed all may be short
     decode(decoder, rng, (10, 300, 300, 4, 1), steps=[2], lens=lens)
+    decode(decoder, rng, (2, 3, 300, 4, 1), steps=[40])
 
 
 @pytest.mark.derive("grad", "device", "contract")
@@ -351,20 +349,24 @@ def test_a_state_outlives_other_sentences(check, rng):
 
 @pytest.mark.contract
 def test_weights_are_dropped_one_by_one(check, rng):
-    """Sentences that are alike lose different weights in training, and others in each call."""
+    """Sentences that are alike lose different weights in training, and others in each step and in each call."""
     decoder = check.module(vocab_size=6, embed_size=4, num_hiddens=5, num_layers=1, dropout=0.5).train()
+    # Steps are alike: equal weights, and the new hidden state is tanh of what the GRU reads.
+    none, shut = torch.zeros(15, 5), torch.tensor([0.0] * 5 + [-60.0] * 5 + [0.0] * 5)
+    decoder.set(attention__w_v__weight=none[:1], rnn__weight_hh_l0=none, rnn__bias_hh_l0=none[:, 0])
+    decoder.set(rnn__bias_ih_l0=shut)
     outputs, hidden = encoded(rng, 1, 12, 5, 1)
-    tokens = torch.zeros(8, 1, dtype=torch.int64)
+    tokens = torch.zeros(8, 4, dtype=torch.int64)
     state = decoder.do("init_state", (3 * outputs.repeat(8, 1, 1), hidden.repeat(1, 8, 1)), None)
     first = decoder.run(tokens, state)
     check.roll()
     second = decoder.run(tokens, state)
-    calls = torch.stack([logits_of(check, result, (8, 1, 6)) for result in (first, second)])
+    calls = torch.stack([logits_of(check, result, (8, 4, 6)) for result in (first, second)])
     # Where nothing at all is dropped, other cases say so.
-    rows_alike = bool((calls - calls[:, :1]).abs().max() < 1e-3)
-    calls_alike = bool((calls[0] - calls[1]).abs().max() < 1e-3)
+    calls_alike, rows_alike, steps_alike = ((calls - calls.narrow(axis, 0, 1)).abs().max() < 1e-3 for axis in range(3))
     check.that(calls_alike or not rows_alike, "all batch rows lose the same attention weights")
     check.that(rows_alike or not calls_alike, "two calls in training drop the same attention weights")
+    check.that(rows_alike or not steps_alike, "all steps of a call lose the same attention weights")
 
 
 @pytest.mark.precise

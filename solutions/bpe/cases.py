@@ -82,6 +82,7 @@ def test_runs_of_one_letter(check):
         check["encode"]("a" * (length + 1), merges)
     check["train_bpe"]("aaaa bcbc", 1)
     check["train_bpe"]("aaaaa bcbcbc xyxyxy", 2)
+    check["train_bpe"]("aaa " * 400 + "ab" * 700, 1)
 
 
 def test_pairs_that_occur_once(check):
@@ -232,6 +233,10 @@ def test_texts_one_after_the_other(check):
     for merges in (first, second, first):
         there_and_back(check, "abcdabcd", merges)
     check["train_bpe"]("abababcd", 3)
+    many = [(left, right) for left in range(97, 130) for right in range(97, 130)]
+    for merges in (many, many[::-1], many):
+        check["encode"]("abcdabcd", merges)
+        check["decode"]([256, 299, 1280], merges)
 
 
 def test_long_texts(check):

@@ -271,7 +271,7 @@ def test_a_chunk_works_on_new_tokens_only(check, rng):
 
 @pytest.mark.derive
 def test_sizes_that_people_run(check, rng):
-    """Twelve heads, 300 tokens in a cache, ten new ones, 70 positions of memory."""
+    """Twelve heads, 300 tokens in a cache, ten new ones, 70 positions of memory; 600 tokens at once."""
     block = check.module(d_model=96, n_heads=12, d_ff=64)
     cache = (rng.normal(2, 12, 300, 8), rng.normal(2, 12, 300, 8))
     block(rng.normal(2, 10, 96), rng.normal(2, 70, 96), cache, rng.keep(2, 1, 70))
@@ -279,6 +279,7 @@ def test_sizes_that_people_run(check, rng):
     x = rng.normal(1, 70, 96)
     x[0, 1, 7] = 100.0  # nine deviations from all other features
     block(x, rng.normal(1, 65, 96))
+    check.module(d_model=4, n_heads=1, d_ff=4)(rng.normal(1, 600, 4, scale=3.0), rng.normal(1, 2, 4))
 
 
 @pytest.mark.precise

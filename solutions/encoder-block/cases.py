@@ -358,7 +358,7 @@ def test_sizes_under_a_mask(check, rng):
     for sizes in ((5, 1, 1), (24, 12, 7)):
         check.module(*sizes)(rng.normal(5, 4, sizes[0]), mask=rng.keep(5, 4, 4))
     block = check.module(4, 2, 6, 0.5)
-    block(rng.normal(1, 300, 4), mask=rng.keep(300, 300))
+    block(rng.normal(1, 600, 4), mask=rng.keep(600, 600))
     x, mask = rng.normal(4, 5, 4), torch.tensor([True, True, True, False, True]).expand(5, 5)
     other = torch.where(mask[0, :, None], x, 100.0 * x)
     before, after = block.train().run(x, mask).got[:, mask[0]], block.run(other, mask).got[:, mask[0]]
