@@ -3,6 +3,7 @@
 import pytest
 import torch
 from cases import SOURCE, TARGET, build, padded, sources, targets
+from cases_cache import feed, feed_uncompared
 
 from grader.kit.inference import inference_mode
 
@@ -26,6 +27,7 @@ def test_everything_dropped(check, rng):
     model = build(check, rng, d_model=16, n_layers=2, dropout=1.0).train()
     model(sources(rng, 2, 4), targets(rng, 2, 3))
     model.method("encode", sources(rng, 2, 4))
+    feed(model, rng.normal(2, 4, 16), None, targets(rng, 2, 3), [2, 1])
 
 
 @pytest.mark.derive
@@ -67,10 +69,13 @@ def test_dropout_of_the_weights(check, rng, attention):
     model.set(**{f"{layer}__W_o__weight": torch.eye(16)})
     with inference_mode(check):
         got = model.run(sources(rng, 80, 1), targets(rng, 80, 1)).got
-    check.that(got.shape == (80, 1, 16), f"the logits have the shape {tuple(got.shape)}")
-    # What is kept is larger by far than all else, and above 0 behind a norm.
-    silent = (got.view(80, 2, 8) < 0).all(-1).sum(-1)
-    check.that(bool((silent == 1).double().mean() > 0.2), "in training the attention weights are not dropped")
+        memory, tgt = rng.normal(80, 1, 16), targets(rng, 80, 2)
+        behind = feed_uncompared(model, memory, None, tgt, [1, 1])[:, 1:]  # of two keys both may be dropped
+    for logits in (got, behind):
+        check.that(logits.shape == (80, 1, 16), f"the logits have the shape {tuple(logits.shape)}")
+        # What is kept is larger by far than all else, and above 0 behind a norm.
+        silent = (logits.view(80, 2, 8) < 0).all(-1).sum(-1)
+        check.that(bool((silent == 1).double().mean() > 0.2), "in training the attention weights are not dropped")
 
 
 @pytest.mark.derive
