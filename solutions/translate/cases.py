@@ -147,6 +147,7 @@ def test_translation(check, rng):
     """Token by token, each the most probable one; nothing ends it but max_len."""
     model = lively(check, rng)
     model.method("translate", sources(rng, [4, 4, 4]), 1, TARGET, 7)
+    model.method("translate", sources(rng, [1]), 1, TARGET, 24)
 
 
 @pytest.mark.precise
