@@ -48,3 +48,11 @@ def rows_of_all_kinds(rng: Numbers, n: int, m: int) -> torch.Tensor:
 
 FAR: Final = (2.0**14, -(2.0**14), -(2.0**40))
 """Heights of scores whose ties, stand-ins and floors tell one softmax from another."""
+
+
+def far_keys(height: float, count: int) -> torch.Tensor:
+    """Scores at this height, one for each of so many keys; the last of hundreds stands far above the others."""
+    levels = torch.full((count,), height, dtype=torch.float64)
+    if count > 128:
+        levels[-1] += abs(height) / 2
+    return levels

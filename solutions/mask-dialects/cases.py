@@ -98,6 +98,7 @@ def test_any_shape(check, rng, shape):
     check(keep, "keep")
     check(keep.long(), "hide")
     check(additive(keep, INFINITY), "additive")
+    check(additive(~keep, -1e9), "additive")
 
 
 def test_views(check, rng):
@@ -139,11 +140,15 @@ def test_unknown_dialect(check, rng, dialect):
 
 @pytest.mark.contract
 def test_unknown_dialect_of_numbers(check, rng):
-    """Also where the dtype would allow a guess."""
+    """Also where the dtype would allow a guess, or where there is nothing to translate."""
     with check.raises(ValueError):
         check(additive(rng.keep(2, 4), INFINITY), "bias")
     with check.raises(ValueError):
         check(rng.keep(2, 4).long(), "padding")
+    with check.raises(ValueError):
+        check(torch.zeros(2, 0), "bias")
+    with check.raises(ValueError):
+        check(torch.zeros(0, dtype=torch.bool), "additive")
 
 
 @pytest.mark.contract

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import FAR, both_kinds, rows_of_all_kinds
+from grader.kit.attention import FAR, both_kinds, far_keys, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 from grader.kit.inference import drops_in_inference_mode
 
@@ -290,13 +290,13 @@ def test_other_sizes(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.derive("device")
-@pytest.mark.parametrize("keys", [20, 80])
+@pytest.mark.parametrize("keys", [20, 80, 300])
 def test_many_scores_far_from_zero(check, rng, keys):
-    """Rows of 20 and of 80 scores far above and far below zero: what is visible shares a weight of 1."""
+    """Rows of 20, of 80 and of 300 scores far above and far below zero: what is visible shares a weight of 1."""
     mha = bare(check.module(d_model=8, n_heads=2), 8)
     for height in FAR:
         q, k, v = sequences(rng, 3, 4, keys, 8)
         q[:] = 0.0
-        q[..., ::4], k[..., ::4] = 2.0, height
+        q[..., ::4], k[..., ::4] = 2.0, far_keys(height, keys)[:, None]
         mha(q, k, v, torch.stack([rows_of_all_kinds(rng, 4, keys) for _ in range(3)]))
         mha(q, k, v)

@@ -128,14 +128,16 @@ def test_hundreds_of_experts(check, rng):
     check.module(2, 2, 300, 2).set(router__weight=weight)(torch.stack([angles.cos(), angles.sin()], dim=-1))
 
 
-@pytest.mark.derive
+@pytest.mark.derive("dtype")
 def test_a_thousand_tokens_for_one_expert(check, rng):
-    """A long batch, and one expert that takes nearly all of it: none of its tokens is dropped."""
+    """A long batch, and one expert that takes nearly all of it: none of its tokens is dropped, each one is counted."""
     x = rng.normal(2, 600, 2)
     x[..., 0] = 1.0
     x[:, 7, 0] = -1.0
     weight = torch.tensor([[-12.0, 0.0], [12.0, 0.0], [0.0, 0.0]], dtype=torch.float64)
-    check.module(2, 3, 3, 1).set(router__weight=weight)(x)
+    moe = check.module(2, 3, 3, 1).set(router__weight=weight)
+    moe.train()(x)
+    moe.eval()(x)
 
 
 def test_one_expert_for_all(check, rng):

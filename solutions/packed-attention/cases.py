@@ -221,11 +221,15 @@ def test_cost_of_more_sequences(check, rng, causal, count):
 @pytest.mark.parametrize("causal", [False, True])
 def test_cost_of_short_sequences_beside_a_long_one(check, rng, causal):
     """One sequence of 64 tokens pays for itself; those of two beside it do not pay as much each."""
-    few, many = cost(check, rng, [2] * 4 + [64], causal), cost(check, rng, [2] * 36 + [64], causal)
-    check.at_most(many.work, 2 * few.work, "short sequences cost as much as the longest one")
-    check.at_most(
-        many.biggest, 2 * few.biggest, "short sequences take as much memory as the longest one", many.biggest_line
-    )
+    for before, after, share in ([4, 36, 2], [0, 1, 1.5], [0, 2, 2]):
+        few, many = (cost(check, rng, [2] * short + [64], causal) for short in (before, after))
+        check.at_most(many.work, share * few.work, "short sequences cost as much as the longest one")
+        check.at_most(
+            many.biggest,
+            share * few.biggest,
+            "short sequences take as much memory as the longest one",
+            many.biggest_line,
+        )
 
 
 @pytest.mark.cost
@@ -238,10 +242,11 @@ def test_no_loop_over_tokens(check, rng):
 @pytest.mark.derive
 @pytest.mark.parametrize("causal", [False, True])
 def test_sizes_that_people_run(check, rng, causal):
-    """Six hundred tokens cut out of a longer row, one sequence of 530 among them; and twelve heads."""
+    """Six hundred tokens cut out of a longer row, one sequence of 530 among them; twelve heads; one of 300."""
     q, k, v, _ = packed(rng, [601], d_k=2, d_v=2, heads=1)
     check(q[1:], k[1:], v[1:], [0, 20, 550, 551, 600], causal)
     check(*packed(rng, [4, 3], heads=12), causal)
+    check(*packed(rng, [300, 2], d_k=2, d_v=2, heads=1), causal)
 
 
 @pytest.mark.derive("dtype")

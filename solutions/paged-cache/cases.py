@@ -216,13 +216,13 @@ def test_numbers_are_not_used_again(check, rng):
 @bookkeeping
 def test_what_was_gathered_stays(check, rng):
     """Tokens are gathered, their blocks are given to another sequence and written: what was returned is what it was."""
-    for sizes in ((1, 8, 3), (4, 2, 1), (4, 8, 1), (4, 3, 3)):
-        cache = begun(check, *sizes[:2], sizes[2])
-        cache.do("append", 0, rng.normal(sizes[2], 3, 4), rng.normal(sizes[2], 3, 4))
+    for n_blocks, block_size, heads, held in ((1, 8, 3, 3), (4, 2, 1, 3), (4, 8, 1, 3), (4, 3, 3, 3), (5, 2, 3, 5)):
+        cache = begun(check, n_blocks, block_size, heads)
+        cache.do("append", 0, rng.normal(heads, held, 4), rng.normal(heads, held, 4))
         gathered = cache.method("gather", 0)
         cache.do("free", 0)
         cache.method("new")
-        cache.do("append", 1, rng.normal(sizes[2], 5, 4), rng.normal(sizes[2], 5, 4))
+        cache.do("append", 1, rng.normal(heads, 5, 4), rng.normal(heads, 5, 4))
         cache.do("append", 1, gathered[0], gathered[1])
         cache.method("gather", 1)
 

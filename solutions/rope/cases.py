@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from grader.kit.defaults import of_everything
+from grader.kit.defaults import default_of_bfloat16, of_everything
 
 
 def rotate(check, x, **settings):
@@ -98,6 +98,15 @@ def test_behind_five_thousand_tokens(check, offset):
     check.that((off_by((cos, sin), offset) < allowed).all(), f"the positions from {offset} on are wrong")
     single = check["rotary_angles"].run(1, 8, offset=offset).got
     check.that((off_by(single, offset) < allowed).all(), f"the positions from {offset} on are wrong")
+
+
+@pytest.mark.derive
+def test_tables_of_a_model_in_half_precision(check):
+    """Whoever builds a model in bfloat16 makes that the default: the angles of its tables are right all the same."""
+    with default_of_bfloat16(check):
+        cos, sin = check["rotary_angles"].run(701, 8).got
+    check.that(cos.shape == sin.shape == (701, 4), "a table has another shape than (seq_len, d_head // 2)")
+    check.that((off_by((cos.double(), sin.double()), 0) < 0.02).all(), "angles of bfloat16 are wrong by whole turns")
 
 
 @pytest.mark.derive

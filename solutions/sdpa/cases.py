@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import FAR, both_kinds, rows_of_all_kinds
+from grader.kit.attention import FAR, both_kinds, far_keys, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 
 
@@ -355,6 +355,7 @@ def test_the_same_object(check, rng, scale):
 def test_sizes_under_a_mask(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: what is hidden stays hidden."""
     check(*tensors(rng, 9, 1, n=600, m=5, d_k=1, d_v=9), rng.keep(9, 1, 600, 5))
+    check(*tensors(rng, 1, n=600, m=5), rng.keep(1, 5))
     check(*tensors(rng, 1, 9, n=1, m=300, d_k=70, d_v=1), rng.keep(1, 9, 1, 300))
     check(*tensors(rng, 2, 2, 2, 3), rng.keep(1, 1, 2, 3, 3, 5))
     q, k, v = tensors(rng, 2, d_v=70)
@@ -363,11 +364,11 @@ def test_sizes_under_a_mask(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.derive("device")
-@pytest.mark.parametrize("keys", [20, 80])
+@pytest.mark.parametrize("keys", [20, 80, 300])
 def test_many_scores_far_from_zero(check, rng, keys):
-    """Rows of 20 and of 80 scores far above and far below zero: what is visible shares a weight of 1."""
+    """Rows of 20, of 80 and of 300 scores far above and far below zero: what is visible shares a weight of 1."""
     _, _, v = tensors(rng, 2, n=4, m=keys)
     for height in FAR:
-        q, k = torch.ones(2, 4, 1, dtype=torch.float64), torch.full((2, keys, 1), height, dtype=torch.float64)
+        q, k = torch.ones(2, 4, 1, dtype=torch.float64), far_keys(height, keys).expand(2, -1)[..., None]
         check(q, k, v, rows_of_all_kinds(rng, 4, keys))
         check(q, k, v)
