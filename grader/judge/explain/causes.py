@@ -27,6 +27,7 @@ from grader.judge.explain.locate.words import FEW, Located, listed
 from grader.judge.explain.mistakes import Mistake
 from grader.judge.explain.picture import picture
 from grader.judge.explain.report import line_of
+from grader.judge.failure import Failure
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
 from grader.text import clean
@@ -77,7 +78,8 @@ class Cause:
         elif self.located is not None:
             texts |= {"title": self.located.title or self._place(self.located), "push": self.located.push}
         else:
-            texts["title"] = clean(failure.message, 1000) if self.is_told and failure else self.evidence.title
+            told = self._said(failure) if self.is_raised and failure and not failure.line else self.evidence.title
+            texts["title"] = clean(failure.message, 1000) if self.is_told and failure else told
         edits = self.mistake.mistake.edits if self.mistake is not None else ()
         first = quoted(self.located, source, edits) if self.located is not None else next(iter(lines), 0)
         return {
@@ -112,11 +114,15 @@ class Cause:
         """Whether something that the task names is not there: nothing can be said of it but that."""
         return self.evidence.failure is not None and self.evidence.failure.kind == "missing"
 
+    @staticmethod
+    def _said(failure: Failure) -> str:
+        return shorten(clean(failure.message, 1000), LONGEST_TITLE, placeholder=" …")
+
     def _place(self, located: Located) -> str:
         """Return what a place is called: by the error that is raised there, where one is."""
         failure = self.evidence.failure
         if self.is_raised and failure is not None:
-            return shorten(clean(failure.message, 1000), LONGEST_TITLE, placeholder=" …")
+            return self._said(failure)
         return _("It goes wrong in {where}").format(where=listed(located.lines))
 
 
