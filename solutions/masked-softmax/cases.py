@@ -294,7 +294,9 @@ def test_near_ties_at_large_scores(check, rng):
 def test_faint_weights(check, rng):
     """A weight of 1e-100 is a weight, to all its digits: what it is for may be as large."""
     scores = rng.normal(2, 3, 70) - 230.0 * rng.integers(0, 2, 2, 3, 70)
-    for result in (check(scores), check(scores, both_kinds(rng, 2, 3, 70))):
+    mask = both_kinds(rng, 2, 3, 70)
+    mask[0, 0] = scores[0, 0] < -100.0  # hidden keys outweigh by far what a query sees
+    for result in (check(scores), check(scores, mask)):
         faint = (result.got - result.want).abs() <= 1e-9 * result.want
         check.that(bool(faint.all()), "a faint weight has lost its digits")
 
