@@ -71,7 +71,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = build("sdist", ROOT, tmp_path_factory.mktemp("sdist"))
     unpacked = tmp_path_factory.mktemp("unpacked")
     with tarfile.open(source) as archive:
-        archive.extractall(unpacked, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
+        archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _path: member)  # from 3.11.4 on
+        archive.extractall(unpacked)
     (folder,) = unpacked.iterdir()
     return build("wheel", folder, tmp_path_factory.mktemp("wheel"))
 

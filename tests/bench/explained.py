@@ -46,20 +46,17 @@ def chosen(kata: catalog.Kata, each: int, *, mistakes: bool) -> list[Known]:
     return known[: each or None]
 
 
-def holds(report: dict[str, Any], answer: Known) -> list[bool]:
-    """Return whether the lines that are told first hold a wrong one; empty where either is not known."""
-    marked, statements = marks(answer), Statements(answer.source)
-    lines = next((cause["lines"] for cause in report["causes"] if cause["lines"]), [])
-    return [any(statements.of(line) in marked for line in lines)] if marked and lines else []
+def told_right(report: dict[str, Any], answer: Known) -> tuple[list[bool], list[bool]]:
+    """Return whether the lines that are told first hold a wrong one, and whether the one that is quoted is wrong.
 
-
-def quoted(report: dict[str, Any], answer: Known) -> list[bool]:
-    """Return whether the one line that is quoted first is a wrong one; empty where it is the only one, or none is."""
+    Empty where either is not known; the second also where there is but one line.
+    """
     marked, statements = marks(answer), Statements(answer.source)
     cause = next((cause for cause in report["causes"] if cause["lines"]), None)
-    if cause is None or not marked or len({statements.of(line) for line in cause["lines"]}) == 1:
-        return []
-    return [statements.of(cause["line"]) in marked]
+    if cause is None or not marked:
+        return [], []
+    lines = {statements.of(line) for line in cause["lines"]}
+    return [not marked.isdisjoint(lines)], [statements.of(cause["line"]) in marked] * (len(lines) > 1)
 
 
 def _tell(of: str, which: str, true: list[bool]) -> None:
@@ -90,8 +87,8 @@ def main() -> None:
                 found = how(report)
                 counts[found] += 1
                 seconds.append(report["spent"]["diagnosis"])
-                held += holds(report, answer)
-                first += quoted(report, answer)
+                holds, quotes = told_right(report, answer)
+                held, first = held + holds, first + quotes
                 widths += [len(cause["lines"]) for cause in report["causes"] if cause["id"] == "located"][:1]
                 if found == "neither" or options.show:
                     print(f"{found:8} {kata.id} {answer.name}  {report['spent']['diagnosis']:.2f} s")  # noqa: T201

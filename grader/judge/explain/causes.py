@@ -27,7 +27,6 @@ from grader.judge.explain.locate.words import FEW, Located, listed
 from grader.judge.explain.mistakes import Mistake
 from grader.judge.explain.picture import picture
 from grader.judge.explain.report import line_of
-from grader.judge.failure import Failure
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
 from grader.text import clean
@@ -75,11 +74,8 @@ class Cause:
         elif self.id in TOLD:
             title, push = TOLD[self.id]
             texts |= {"title": _(title), "push": _(push)}
-        elif self.located is not None:
-            texts |= {"title": self.located.title or self._place(self.located), "push": self.located.push}
         else:
-            told = self._said(failure) if self.is_raised and failure and not failure.line else self.evidence.title
-            texts["title"] = clean(failure.message, 1000) if self.is_told and failure else told
+            texts |= {"title": self._title(), "push": self.located.push if self.located is not None else ""}
         edits = self.mistake.mistake.edits if self.mistake is not None else ()
         first = quoted(self.located, source, edits) if self.located is not None else next(iter(lines), 0)
         return {
@@ -105,24 +101,22 @@ class Cause:
         return self.evidence.failure is not None and self.evidence.failure.group == "error"
 
     @property
-    def is_told(self) -> bool:
-        """Whether what happened is all there is to say, whichever case it happened in."""
-        return self.is_missing or self.evidence.is_out_of_bounds
-
-    @property
     def is_missing(self) -> bool:
         """Whether something that the task names is not there: nothing can be said of it but that."""
         return self.evidence.failure is not None and self.evidence.failure.kind == "missing"
 
-    @staticmethod
-    def _said(failure: Failure) -> str:
-        return shorten(clean(failure.message, 1000), LONGEST_TITLE, placeholder=" …")
-
-    def _place(self, located: Located) -> str:
-        """Return what a place is called: by the error that is raised there, where one is."""
-        failure = self.evidence.failure
-        if self.is_raised and failure is not None:
-            return self._said(failure)
+    def _title(self) -> str:
+        """Return what a cause without a name is called: by its place, by the error that is raised, else by its case."""
+        failure, located = self.evidence.failure, self.located
+        said = clean(failure.message, 1000) if failure is not None else ""
+        if located is not None and located.title:
+            return located.title
+        if located is None and (self.is_missing or self.evidence.is_out_of_bounds):
+            return said  # all there is to say, whichever case it happened in
+        if failure is not None and self.is_raised and (located is not None or not failure.line):
+            return shorten(said, LONGEST_TITLE, placeholder=" …")
+        if located is None:
+            return self.evidence.title
         return _("It goes wrong in {where}").format(where=listed(located.lines))
 
 

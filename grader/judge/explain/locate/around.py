@@ -269,18 +269,12 @@ class Around:
             if not statement.asks_for_none:
                 self._note([one.line], likely=not statement.targets)
                 continue
-            self._taken_away(between, statement)
-            if one.caller >= 0 and self._was_left_out(between, statement):
-                yield self._called(one.caller, likely=True)
-
-    def _taken_away(self, number: int, head: Statement) -> None:
-        """Note who made None of what a condition asks for."""
-        bounds = (self._bound(number, name) for name in sorted(head.reads))
-        for bound in (bound for bound in bounds if bound >= 0):
-            made, by = self._trace.passed[bound].made, self._flow.at(self._trace.passed[bound].line)
-            if not by.begins and any(made.get(name) == "None" for name in head.reads):
+            makers = self._makers_of_none(between, statement)
+            for by in (by for by in makers if not by.begins):
                 self._note([by.line], likely=True)
                 self._heads(by)
+            if one.caller >= 0 and any(by.begins for by in makers):  # an argument for which its function got nothing
+                yield self._called(one.caller, likely=True)
 
     def _onward(self, number: int) -> None:
         """Note conditions behind a statement that might have given what it made another value."""
@@ -298,14 +292,10 @@ class Around:
             if not names:
                 return
 
-    def _was_left_out(self, number: int, head: Statement) -> bool:
-        """Whether what a condition asks for is an argument for which its function got nothing."""
-        for name in head.reads:
-            bound = self._bound(number, name)
-            one = self._trace.passed[bound] if bound >= 0 else None
-            if one is not None and self._flow.at(one.line).begins and one.made[name] == "None":
-                return True
-        return False
+    def _makers_of_none(self, number: int, head: Statement) -> list[Statement]:
+        """Return the statements that made None of what a condition asks for, or the function that got None for it."""
+        names = (name for name in sorted(head.reads) if self._is_none(number, name))
+        return [self._flow.at(self._trace.passed[self._bound(number, name)].line) for name in names]
 
     def _heads(self, statement: Statement) -> None:
         """Note the conditions and loops that a statement stands in, and those that might have handed something back."""

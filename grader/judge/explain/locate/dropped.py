@@ -31,10 +31,10 @@ DRAWS: Final = frozenset(
     )
 )
 """Operations that draw numbers."""
-DRAWN: Final = re.compile(r"'(dropout|rand\w*|bernoulli\w*|uniform_)'")
-"""Names in the text of a statement that draws."""
 WHOLE: Final = frozenset(("dropout", "dropout_", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"))
 """Those that show in their place without gradients, and draw only in training."""
+NAMED: Final = re.compile(f"'({'|'.join(sorted(DRAWS | WHOLE))})'")
+"""One of them by its name, in the text of a statement."""
 
 
 def is_drawn(reference: Trace) -> bool:
@@ -78,7 +78,7 @@ def _drawn_before(case: CaseOutcome, call: Exchange, answer: Trace, statements: 
     keeps = Keeps(statements, check.grading.reference_text, stateful=bool(call.header.get("stateful")))
     flow = flow_of(statements.source)
     earlier = calls_before(check, call) if keeps.kept else []
-    drew = any(DRAWN.search(flow.at(one.line).text) for one in keeps.kept)
+    drew = any(NAMED.search(flow.at(one.line).text) for one in keeps.kept)
     drew = drew or any(trace is not None and _drawing(trace) for trace in (of_answer(check, one) for one in earlier))
     return keeps.lines(ran={one.line for one in answer.passed}) if drew else ()
 

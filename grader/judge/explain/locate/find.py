@@ -183,7 +183,7 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
     if len(calls) > 1:  # the first may have left something in what came
         ran = {one.line for one in answer.passed}
         lines = (*lines, *(line for line in statements.fills() if line in ran))
-    strange = [answer.steps[n].line for n in foreign(answer, region.steps, reference) if not answer.steps[n].moves]
+    strange = [answer.steps[n].line for n in foreign(answer, region.steps, reference)]
     first = [line for line in strange if line in region.lines and not region.raised][:1]
     region = replace(region, lines=tuple(dict.fromkeys((*first, *region.lines))))
     found = told(case, region, statements, lines)

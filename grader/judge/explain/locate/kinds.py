@@ -74,7 +74,7 @@ def dtype(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loca
         name = dtype_name(leaf.dtype)
         if leaf.dtype == expected:
             continue
-        lines = tuple[int, ...]()
+        lines: tuple[int, ...] = ()
         for call in (exchange, *calls_before(case.check, exchange)):
             trace = of_answer(case.check, call)
             end = Alignment.made(trace, leaf) if trace is not None else None
@@ -238,11 +238,12 @@ def parameters(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
 def called(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
     """Find the function that cannot be called like that, or the attribute that is not as the contract has it."""
     assert case.failure is not None
+    assert case.check is not None
     owner, name = asked_for(case, exchange)
     line = statements.function(owner, name)
     if line and "argument" in case.failure.message:
         return _not_taken(case, (owner, name), line, statements)
-    if case.check is not None and (other := LEARNS.search(case.failure.message)) is not None:
+    if (other := LEARNS.search(case.failure.message)) is not None:
         names = re.split(r", | or ", other["names"])
         lines = (*_choosing_who_learns(case.check, statements), *_given_to(names, statements))
         return located(case, tuple(dict.fromkeys(lines))[:FEW], _("It is made in {where}."))
@@ -330,8 +331,8 @@ def attribute(case: CaseOutcome, exchange: Exchange, statements: Statements) -> 
         lines = tuple(dict.fromkeys((begin, *(at for at in statements.returns(begin) if mine.is_own(at, theirs)))))
         return located(case, lines, _("It is made in {where}."), title=title)
     others = [at for at, _text in statements.given(name, line) if mine.is_own(at, theirs)] if line else []
-    found = others if 0 < len(others) <= FEW else [line] * bool(line)
-    return located(case, tuple(found), _("It is made in {where}."), title=title)
+    lines = tuple(others) if 0 < len(others) <= FEW else (line,) if line else ()
+    return located(case, lines, _("It is made in {where}."), title=title)
 
 
 def _is_of_another_kind(exchange: Exchange) -> bool:

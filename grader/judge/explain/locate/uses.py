@@ -73,9 +73,10 @@ def kinds_of(operation: str) -> frozenset[str]:
 
 
 def foreign(trace: Trace, steps: Iterable[int], reference: Trace) -> list[int]:
-    """Return those of some steps that do what the reference does nowhere: add to it where it multiplies, say."""
+    """Return those of some steps that compute what the reference does nowhere: add to it where it multiplies, say."""
     known = frozenset[str]().union(*(kinds_of(step.operation) for step in reference.steps))
-    return [n for n in sorted(steps) if trace.steps[n].line and not kinds_of(trace.steps[n].operation) <= known]
+    own = (n for n in sorted(steps) if trace.steps[n].line and not trace.steps[n].moves)
+    return [n for n in own if not kinds_of(trace.steps[n].operation) <= known]
 
 
 def used(trace: Trace) -> set[int]:
