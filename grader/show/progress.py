@@ -45,7 +45,8 @@ class Progress:
 
     def _write(self, line: str) -> None:
         if self._live:
-            width = shutil.get_terminal_size().columns - 1
+            own = os.get_terminal_size(sys.stderr.fileno())  # a pipe may take the results, and has no width
+            width = shutil.get_terminal_size(fallback=own).columns - 1
             while cells(line) > width:
                 line = line[:-1]
             sys.stderr.write(f"\r\x1b[K{line}")
