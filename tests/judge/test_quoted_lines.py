@@ -10,7 +10,7 @@ from grader import catalog
 from grader.client.session import Session
 from grader.dev.answers import known_answers
 from tests.gradings import by_kata
-from tests.judge.test_causes import why
+from tests.judge.test_causes import changed, line_of, why
 from tests.marked import marks
 
 
@@ -36,3 +36,16 @@ def test_a_wrong_line_is_quoted(session: Session, kata: str, answer: str, most: 
     cause = next(cause for cause in why(session, kata, known.source) if cause["lines"])
     assert len(cause["lines"]) <= most
     assert cause["line"] in marks(known)
+
+
+def test_where_something_is_left_out_the_first_line_is_quoted(session: Session) -> None:
+    """The mask meets the heads where it is used, in a line that the model answer has word for word."""
+    fill = '            scores = scores.masked_fill(~mask, float("-inf"))\n'
+    source = changed(
+        "mha",
+        ("            if mask.dim() == 3:\n                mask = mask.unsqueeze(1)  # (B, 1, n, m)\n", ""),
+        ("torch.softmax(scores, dim=-1)\n", "torch.softmax(scores, dim=-1).nan_to_num(0.0)\n"),
+    )
+    cause = why(session, "mha", source)[0]
+    assert cause["id"] == "mask-over-heads"
+    assert cause["line"] == line_of(source, fill.strip())

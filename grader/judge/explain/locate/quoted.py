@@ -17,7 +17,8 @@ LIKE: Final = 0.5
 def quoted(place: Located, source: str, edits: Sequence[tuple[str, str]] = ()) -> int:
     """Return the first line that the reference does not have word for word; of an error that where it is raised.
 
-    ``edits``: what a mistake changes in the reference, if it has a name: the line that is like it is the one.
+    ``edits``: what a mistake changes in the reference, if it has a name: the line that is like it is the one. Where it
+    only leaves something out, that may be before any line: the first one is where it shows.
     """
     check, failure = place.case.check, place.case.failure
     if check is None or failure is None or failure.group == "error":
@@ -27,6 +28,8 @@ def quoted(place: Located, source: str, edits: Sequence[tuple[str, str]] = ()) -
     texts = source.splitlines()
     made = {line for _find, replace in edits for line in replace.splitlines()}
     made -= {line for find, _replace in edits for line in find.splitlines()}
+    if edits and not made:
+        return place.line
     like = {line: max((_alike(texts[line - 1], one) for one in made), default=0.0) for line in own}
     best = max(own, key=like.__getitem__, default=0)
     return best if best and like[best] >= LIKE else next(iter(own), place.line)
