@@ -30,9 +30,13 @@ class Keeper:
                 continue
             self.asked.append(message)
             ends = [os.open(os.devnull, os.O_RDONLY) for _ in range(3)]
-            jsonlines.send(self._end, {"pid": len(self.asked), "inherits": self._forks}, tuple(ends))
-            for end in ends:
-                os.close(end)
+            try:
+                jsonlines.send(self._end, {"pid": len(self.asked), "inherits": self._forks}, tuple(ends))
+            except OSError:  # who asked has hung up since, as at the end of a test
+                return
+            finally:
+                for end in ends:
+                    os.close(end)
 
 
 class NotedSandbox:
