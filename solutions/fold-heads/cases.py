@@ -111,15 +111,19 @@ def test_unfold_by_keyword(check, rng):
 def test_there_and_back(check, rng):
     """Unfolding what was folded gives the sequences again, bit for bit."""
     x = rng.normal(2, 5, 12)
+    x[:, 1, ::2] = -0.0
     again = check["unfold_heads"](check["fold_heads"](x, 3), 3)
     check.that(torch.equal(again.got, x.to(again.got.dtype)), "fold_heads and unfold_heads do not undo each other")
+    check.that(torch.equal(again.got.signbit(), x.signbit()), "-0.0 has become 0.0")
 
 
 def test_back_and_there(check, rng):
     """Folding what was unfolded gives the rows again, bit for bit."""
     rows = rng.normal(8, 3, 5)
+    rows[:, 1, ::2] = -0.0
     again = check["fold_heads"](check["unfold_heads"](rows, 4), 4)
     check.that(torch.equal(again.got, rows.to(again.got.dtype)), "fold_heads and unfold_heads do not undo each other")
+    check.that(torch.equal(again.got.signbit(), rows.signbit()), "-0.0 has become 0.0")
 
 
 @only_integers

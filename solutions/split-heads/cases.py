@@ -121,15 +121,19 @@ def test_concat_by_keyword(check, rng):
 def test_there_and_back(check, rng):
     """Concatenating what was split gives the sequence again, bit for bit."""
     x = rng.normal(2, 5, 12)
+    x[:, 1, ::2] = -0.0
     again = check["concat_heads"](check["split_heads"](x, 3))
     check.that(torch.equal(again.got, x.to(again.got.dtype)), "split_heads and concat_heads do not undo each other")
+    check.that(torch.equal(again.got.signbit(), x.signbit()), "-0.0 has become 0.0")
 
 
 def test_back_and_there(check, rng):
     """Splitting what was concatenated gives the heads again, bit for bit."""
     heads = rng.normal(2, 4, 3, 5)
+    heads[:, :, 1, ::2] = -0.0
     again = check["split_heads"](check["concat_heads"](heads), 4)
     check.that(torch.equal(again.got, heads.to(again.got.dtype)), "split_heads and concat_heads do not undo each other")
+    check.that(torch.equal(again.got.signbit(), heads.signbit()), "-0.0 has become 0.0")
 
 
 @pytest.mark.contract

@@ -203,6 +203,17 @@ def test_cost_of_a_step_in_a_large_cache(check, rng):
 
 
 @pytest.mark.cost
+def test_cost_of_the_first_step(check, rng):
+    """The memory is there before the first token, and is still there after a reset."""
+    cache = build(check, BATCH, HEADS, 512, WIDTH)
+    for _ in range(2):
+        first, second = store(cache, rng), store(cache, rng)
+        check.at_most(second.elems, 10 * NEW, "a step writes more than its new token when max_len is large")
+        check.at_most(first.biggest, 4 * NEW, "the memory is reserved in a step, not at the start", first.biggest_line)
+        cache.do("reset")
+
+
+@pytest.mark.cost
 @pytest.mark.parametrize("held", [20, 200])
 def test_cost_of_a_step_behind_a_long_prefix(check, rng, held):
     """A step does not pay for the tokens that are there already."""

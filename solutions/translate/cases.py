@@ -215,6 +215,14 @@ def test_loss_with_padding(check, rng):
 
 
 @pytest.mark.mask
+@without_both
+def test_loss_beside_an_empty_target(check, rng):
+    """A target of nothing but padding has no part in the loss of the batch."""
+    model = build(check, rng)
+    model.method("loss", sources(rng, [4, 2]), targets(rng, [5, 0]))
+
+
+@pytest.mark.mask
 @pytest.mark.precise
 @without_both
 def test_translation_with_padding(check, rng):
