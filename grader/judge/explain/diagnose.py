@@ -169,10 +169,10 @@ class _Search:
 
     def _needed(self, mistakes: tuple[Mistake, ...], cases: Iterable[CaseOutcome]) -> tuple[Mistake, ...]:
         """Leave out what the others do without: beside a mistake that fails everywhere, one that shows nowhere fits."""
-        both = self._bank.together(*mistakes)
+        both = self._bank.together(*mistakes) if len(mistakes) > 1 else None
         every = (*cases, *self._few, *self._plain, *self._own)
         together = [case for case in every if both is not None and reproduces(self._grading, both, case)]
-        for mistake in reversed(mistakes) if together and len(mistakes) > 1 else ():
+        for mistake in reversed(mistakes) if together else ():
             others = tuple(one for one in mistakes if one is not mistake)
             alone = self._bank.together(*others)
             if alone is not None and self._all(alone, together):

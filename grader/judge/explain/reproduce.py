@@ -19,6 +19,7 @@ from grader.judge.exchange.seen import asked_of, cost_of, tensor_nodes
 from grader.judge.failure import Failure, Satisfied
 from grader.judge.runs.lives import again
 from grader.judge.runs.outcome import CaseOutcome
+from grader.judge.tolerance import GRADIENT_SLACK, allowed, relative
 from grader.judge.workers.backend import Header, Tensors, reply_of
 from grader.judge.workers.pending import Reply
 from grader.probes.meter import Cost
@@ -37,6 +38,8 @@ LONGEST_DECODED: Final = 8000
 BY_NUMBERS: Final = ("value", "gradient-value", "fact")
 """Failures of an answer whose numbers are not near enough, or not what a case says of them: that may be very small."""
 AS_FAR: Final = 0.3
+SURELY: Final = 3 * GRADIENT_SLACK
+"""Beyond so many times what two that do the same may be apart nothing passes: a gradient may be off ten times as far."""
 OVER_SIZES: Final = ("RuntimeError", "IndexError", "ValueError")
 """What torch raises over sizes and values, and Python over the number of parts."""
 MOST_APART: Final = 2.5
@@ -119,10 +122,22 @@ def agrees_with(grading: Grading, implementation: MistakeRunner, case: CaseOutco
 
 
 def _is_merely_near(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
-    if case.failure is None or case.failure.kind not in BY_NUMBERS or case.is_read_off:
+    if case.failure is None or case.failure.kind not in BY_NUMBERS or case.is_read_off or _is_far(case, case.failure):
         return False
     at_a_glance = passes(grading, implementation, case)
     return at_a_glance if at_a_glance is not None else _is_passed(grading, implementation, case)
+
+
+def _is_far(case: CaseOutcome, failure: Failure) -> bool:
+    """Whether an answer's numbers are so far off that whoever does the same as far as it is seen is far off as well."""
+    if failure.tolerance is None or case.check is None:
+        return False
+    failing = case.check.exchanges[failure.at]
+    known = (failing.want, failing.want_grads, failing.value, failing.grads)
+    numbers = [tensor for tensor in tensors_in(known) if tensor.is_floating_point() and tensor.numel()]
+    largest = max((float(tensor.abs().max()) for tensor in numbers), default=math.nan)
+    near = max((relative(tensor.dtype) for tensor in numbers), default=math.nan)
+    return failure.times * failure.tolerance.most > SURELY * allowed(largest, near)
 
 
 def _is_passed(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
