@@ -10,7 +10,8 @@ import torch
 from grader.judge.cases.case import Case
 from grader.judge.cases.variant import Variant
 from grader.judge.contract import Grading
-from grader.judge.explain.reproduce import Different, MistakeRunner, Response, _Replay, number_of
+from grader.judge.explain.reproduce import Different, MistakeRunner, _Replay, number_of
+from grader.judge.explain.response import Response
 from grader.judge.runs.outcome import CaseOutcome, Run
 from grader.judge.runs.recorder import record
 from grader.judge.runs.recording import Recording

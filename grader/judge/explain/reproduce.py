@@ -10,12 +10,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-import torch
-
 from grader.judge.contract import Grading
-from grader.judge.exchange.compare import agree
 from grader.judge.exchange.results import Exchange
-from grader.judge.exchange.seen import asked_of, cost_of, tensor_nodes
+from grader.judge.exchange.seen import asked_of, cost_of
+from grader.judge.explain.response import Response
 from grader.judge.failure import Failure, Satisfied
 from grader.judge.runs.lives import again
 from grader.judge.runs.outcome import CaseOutcome
@@ -26,8 +24,7 @@ from grader.probes.meter import Cost
 from grader.sandbox.executor import RUN_BITS, Executor
 from grader.sandbox.observe import SIMULATED
 from grader.transport.callables import steps_in
-from grader.transport.operations import Payload, same_operation
-from grader.transport.wire import Unpacker, tensors_in
+from grader.transport.wire import tensors_in
 
 if TYPE_CHECKING:
     from grader.judge.runs.recording import Recording
@@ -37,9 +34,8 @@ LONGEST_DECODED: Final = 8000
 """So many tokens may the prefixes of a call have together: each decodes anew for each mistake of the bank."""
 BY_NUMBERS: Final = ("value", "gradient-value", "fact")
 """Failures of an answer whose numbers are not near enough, or not what a case says of them: that may be very small."""
-AS_FAR: Final = 0.3
 SURELY: Final = 3 * GRADIENT_SLACK
-"""Beyond so many times what two that do the same may be apart nothing passes: a gradient may be off ten times as far."""
+"""So many times as far off as two that do the same may be apart nothing passes: a gradient may be off ten times."""
 OVER_SIZES: Final = ("RuntimeError", "IndexError", "ValueError")
 """What torch raises over sizes and values, and Python over the number of parts."""
 MOST_APART: Final = 2.5
@@ -183,63 +179,6 @@ def _reproduces(grading: Grading, implementation: MistakeRunner, case: CaseOutco
     return not (by_value and at is not None and at.is_blurred(recorded[-1]))
 
 
-class Response:
-    """What an implementation did when it was asked for one operation."""
-
-    def __init__(self, reply: Reply, sent: tuple[Header, Tensors] | None = None) -> None:
-        (self.reply, self._tensors), self._sent = reply, sent
-        self._value: Any = None
-        self._grads: dict[str, Any] | None = None
-
-    @property
-    def payload(self) -> Payload:
-        """The tensors of the reply."""
-        return lambda: self._tensors
-
-    def was_asked(self, sent: tuple[Header, Tensors]) -> bool:
-        """Whether it was asked for just this."""
-        return self._sent is not None and same_operation(sent, self._sent)
-
-    def is_that_of(self, recorded: Exchange) -> bool:
-        """Whether the answer did the same."""
-        reply, theirs = self.reply, recorded.reply
-        if reply["kind"] != theirs["kind"]:
-            return False
-        if reply["kind"] == "error":
-            return _complaint(reply) == _complaint(theirs)
-        if reply["kind"] == "built":
-            return sorted(reply["parameters"], key=str) == sorted(theirs.get("parameters", ()), key=str)
-        if reply["kind"] != "value":
-            return True
-        if self._grads is None:
-            tree = Unpacker(self._tensors)
-            self._value = tree.unpack(reply["value"])
-            self._grads = {name: tree.unpack(node) for name, node in reply.get("grads", [])}
-        if sorted(reply["modified"]) != sorted(theirs.get("modified", [])) or not agree(self._value, recorded.value):
-            return False
-        if _habits(reply) != _habits(theirs):
-            return False
-        grads = self._grads
-        return all(agree(grads[name], grad) for name, grad in recorded.grads.items() if name in grads)
-
-    def is_blurred(self, failing: Exchange) -> bool:
-        """Whether an error is so small that it cannot be told from this: they are as far apart as it is large."""
-        if failing.want is None or not agree(failing.value, failing.want):
-            return False
-        return _apart(self._value, failing.value) > AS_FAR * _apart(failing.value, failing.want)
-
-
-def _apart(first: Any, second: Any) -> float:
-    """Return how far two results of the same shapes are apart at most."""
-    pairs = zip(tensors_in(first), tensors_in(second), strict=False)
-    return max((_largest(one, two) for one, two in pairs if one.shape == two.shape), default=0.0)
-
-
-def _largest(one: torch.Tensor, two: torch.Tensor) -> float:
-    difference = (one.double() - two.double()).abs() if one.numel() else one.new_zeros(1, dtype=torch.float64)
-    return float(difference.nan_to_num(nan=0.0, posinf=0.0).max())
-
-
 class MistakeRunner(Executor):
     """A known mistake. What it does is remembered for the next answer that gets the same inputs."""
 
@@ -379,26 +318,3 @@ def _distance(mine: Cost, theirs: Cost) -> float:
     pairs = [(mine.calls, theirs.calls), (mine.madds, theirs.madds), (mine.elems, theirs.elems)]
     pairs.append((mine.biggest, theirs.biggest))
     return sum(math.log(_factor(one, two)) for one, two in pairs)
-
-
-def _complaint(reply: Header) -> tuple[str, str]:
-    """Return what an exception tells of its cause.
-
-    Of what torch refuses the sizes, in its own words; of tensors on two devices the shape of the stranger. A sentence
-    that a learner wrote is his own.
-    """
-    name, message = str(reply.get("type")), str(reply.get("message"))
-    if name == "DeviceMixError":
-        return name, message.partition(", shape ")[2].partition(", is on")[0]
-    return name, message.partition("\n")[0] if name == "RuntimeError" else ""
-
-
-def _habits(reply: Header) -> tuple[bool, list[str], list[Any]]:
-    """Whether something forbidden was called, what was copied to the host, and where the results live."""
-    given = reply.get("seen")
-    seen = given if type(given) is dict else {}
-    return (
-        bool(seen.get("forbidden")),
-        sorted({str(found[0]) for found in seen.get("traffic") or () if type(found) is list and found}),
-        [node.get("device") for node in tensor_nodes(reply["value"])],
-    )
