@@ -202,6 +202,9 @@ class _Search:
         place = place or self._look(own, beside or others) or self._look(its, beside)
         place = place if place is not None and len(place.lines) <= MOST_LINES_OF_A_NAME else None
         with_line = next((case for case in own if case.failure is not None and case.failure.line), None)
+        if place is None and with_line is not None:
+            place = self._look([with_line], beside or others)
+            place = place if place is not None and len(place.lines) <= FEW else None
         if with_line is None if place is None else len(place.lines) > FEW:
             place = locate_in_words(own, self._source, diagnosis.mistake) or place
         evidence = _telling(own, place) if place is not None else with_line or own[0]
@@ -234,8 +237,13 @@ class _Search:
             kept = self._kept(its) if factor == "gradients" else None
             name = factor if kept is None else "before"
             place = kept or self._look(its)
-            if place is None or len(place.lines) > MOST_LINES_OF_A_NAME:
-                place = locate_asking(its, self._source, factor)
+            asking = locate_asking(its, self._source, factor)
+            if (
+                place is None
+                or len(place.lines) > MOST_LINES_OF_A_NAME
+                or (asking and factor == "gradients" and not kept)
+            ):
+                place = asking
             evidence = place.case if place is not None and place.case.needs else its[0]
             cause, other = Cause(name, self._take(its), evidence, located=place), found.get(name)
             found[name] = replace(other, cases=_ordered((*other.cases, *cause.cases))) if other else cause

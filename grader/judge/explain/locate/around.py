@@ -20,11 +20,15 @@ CHOOSES: Final = re.compile(r"\b(IfExp|Call|BoolOp)\(")
 """What may choose among several tensors, in the text of a statement."""
 SCALES: Final = re.compile(r"Pow\(\)|\bsqrt\b|\bDiv\(\)|value=\d*\.\d|value=\d+e")
 """What makes a number that others are multiplied by, rather than one that says how many there are."""
+ROOM: Final = re.compile(r"attr='(new_)?(empty|zeros)(_like)?'")
+"""What only makes room for what others write."""
 OF_WEIGHTS: Final = ("Linear", "Parameter", "Embedding")
 """Who makes what is loaded: its numbers are known."""
 
 
 MOST_LIKELY: Final = 1
+NONE: Final = (" = None", ", None)")
+"""How a statement ends that gives an object nothing."""
 NOTHING: Final = "Constant(value=None)"
 
 
@@ -102,7 +106,10 @@ class Around:
         scales = [line for line in near if line not in self._ran and SCALES.search(self._flow.at(line).text)]
         near.sort(key=lambda line: not self._makes_a_scale(line))
         users = self._users(set(steps), own) if most > 0 else []
-        near = list(dict.fromkeys((*choices, *scales, *(users if onward else ()), *near)))
+        # what goes in there was made before the call, where it is not what goes on
+        before = [line for line in near if line not in self._ran and not ROOM.search(self._flow.at(line).text)]
+        first = users if onward else before
+        near = list(dict.fromkeys((*choices, *scales, *first, *near)))
         if most < 0:
             return tuple(near)
         return tuple(dict.fromkeys((*near, *far, *users)))[: max(most, len(choices))]
@@ -168,7 +175,8 @@ class Around:
                 self._note([self._trace.passed[bound].line], far=self._is_known(bound, name))
                 self._heads(self._flow.at(self._trace.passed[bound].line))
                 yield from self._made_of(bound)
-                if "#" not in self._trace.passed[bound].made[name]:  # what Python's numbers were made of, too
+                loops = bool(self._flow.at(self._trace.passed[bound].line).targets)
+                if loops or "#" not in self._trace.passed[bound].made[name]:  # what Python's numbers were made of, too
                     yield bound
         self._heads(statement)
         for name in sorted(statement.attributes):
@@ -269,6 +277,9 @@ class Around:
             if not statement.asks_for_none:
                 self._note([one.line], likely=not statement.targets)
                 continue
+            for attribute in sorted(statement.attributes):
+                nothing = (at for at, text in self._statements.given(attribute, one.line) if text.endswith(NONE))
+                self._note(nothing, likely=True)
             makers = self._makers_of_none(between, statement)
             for by in (by for by in makers if not by.begins):
                 self._note([by.line], likely=True)

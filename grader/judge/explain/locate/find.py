@@ -21,7 +21,7 @@ from grader.judge.explain.locate.sharing import shared
 from grader.judge.explain.locate.slices import Place, Slices, Told, alike_places, bits_of
 from grader.judge.explain.locate.statements import Statements, statements_of
 from grader.judge.explain.locate.traces import Trace, calls_before, of_answer, of_reference
-from grader.judge.explain.locate.uses import NEGATES, does_nothing, foreign
+from grader.judge.explain.locate.uses import NEGATES, does_nothing, foreign, only_reserves, readers
 from grader.judge.explain.locate.words import FEW, Located, told
 from grader.judge.explain.locate.wrong import EXACT, WrongResult, errors, slack_beside, wrong_results
 from grader.judge.explain.reproduce import is_long
@@ -77,6 +77,7 @@ def locate(
         if _is_faint(case, exchange) and (found := kinds.precision(case, exchange, statements)) is not None:
             return found
         found = _by_numbers(case, exchange, statements, passing) or kinds.precision(case, exchange, statements)
+        found = found or (guards.refused(case, statements) if case.failure.line else None)
         return found or kinds.attribute(case, exchange, statements)
     if group == "fact":
         return _by_fact(case, exchange, statements, passing)
@@ -166,19 +167,21 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
     assert case.check is not None
     alignment, reference, answer = traces
     is_new = not any(e.trees.get("state") for e in case.check.exchanges if e.header["op"] == "build")
+    is_new = is_new or region.is_open  # what goes in there was not loaded, or is not the reference's
     around = Around(answer, statements, reference, case.check.grading.reference_text, alignment.anchors, is_new=is_new)
     if region.raised:  # by a statement of its own: it is the condition that is to blame, or what it asks about
-        heads = flow_of(statements.source).at(region.lines[0])
-        if heads.text.startswith("Raise(") and heads.heads:
-            region = replace(region, lines=(heads.heads[-1], *region.lines[1:]))
-    region = _without_idle(region, answer, statements, case.check.grading.reference_text)
+        asked = guards.asked(flow_of(statements.source), flow_of(case.check.grading.reference_text), region.lines[0])
+        if asked and len(region.lines) == 1:
+            return guards.refused(case, statements)
+        region = replace(region, lines=(*asked, *region.lines[1:]) if asked else region.lines)
+    region = _without_reserved(_without_idle(region, answer, statements, case.check.grading.reference_text), answer)
     around.order()
     around.strangers(region.steps, region.strangers)
     model, flow = flow_of(case.check.grading.reference_text), flow_of(statements.source)
     # what the reference has word for word is right by itself, and takes no room
     own = {statements.of(line) for line in region.lines if flow.is_own(line, model)}
     every = around.lines(region.steps)
-    lines = around.lines(region.steps, FEW - len(own), onward=not region.is_open)
+    lines = around.lines(region.steps, FEW - (0 if region.is_open else len(own)), onward=not region.is_open)
     calls = {one.frame for one in answer.passed if one.caller < 0}
     if len(calls) > 1:  # the first may have left something in what came
         ran = {one.line for one in answer.passed}
@@ -200,6 +203,16 @@ def _without_idle(region: Region, answer: Trace, statements: Statements, model: 
     left = tuple(line for line in region.lines if line not in idle)
     if len(region.lines) <= FEW:  # it may have had something to do
         left = tuple(line for line in region.lines if flow.is_own(line, theirs))
+    return replace(region, lines=left) if left else region
+
+
+def _without_reserved(region: Region, answer: Trace) -> Region:
+    """Leave out the lines that only make room for what others write, unless that is all."""
+    read_by = readers(answer)
+    reserves = {number for number in region.steps if only_reserves(answer, number, read_by)}
+    idle = {answer.steps[number].line for number in reserves}
+    idle -= {answer.steps[number].line for number in region.steps - reserves}
+    left = tuple(line for line in region.lines if line not in idle)
     return replace(region, lines=left) if left else region
 
 

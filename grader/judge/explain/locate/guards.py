@@ -42,6 +42,27 @@ def refused_late(case: CaseOutcome, exchange: Exchange, statements: Statements) 
     return replace(found, lines=tuple(dict.fromkeys((*lines, case.failure.line)))) if found is not None else None
 
 
+def refused(case: CaseOutcome, statements: Statements) -> Located | None:
+    """Find the answer's own check that refuses what the task allows, and what makes the numbers that it asks about."""
+    assert case.check is not None
+    assert case.failure is not None
+    lines = asked(flow_of(statements.source), flow_of(case.check.grading.reference_text), case.failure.line)
+    return located(case, lines, _("What the task allows is refused: {where}."))
+
+
+def asked(mine: Flow, model: Flow, line: int) -> tuple[int, ...]:
+    """Return the check on which the statement of a line raises, and what makes the numbers that it asks about."""
+    raised = mine.at(line)
+    if not raised.text.startswith(("Assert(", "Raise(")):
+        return ()
+    head = mine.at(raised.heads[-1] if raised.text.startswith("Raise(") and raised.heads else raised.line)
+    begin = max((one.line for one in mine.every() if one.begins and one.line < head.line), default=0)
+    before = [one for one in reversed(mine.every()) if begin < one.line < head.line and not one.is_plain]
+    made = [one for one in before if not one.stores.isdisjoint(head.reads)]
+    lines = tuple(one.line for one in (head, *made) if mine.is_own(one.line, model))[:FEW]
+    return lines or (head.line,)
+
+
 def _ends(check: Check, exchange: Exchange, statements: Statements) -> list[int]:
     """Return where something came back of what should have been refused, from the inside out."""
     trace = of_answer(check, exchange) if exchange.header["op"] == "call" else None

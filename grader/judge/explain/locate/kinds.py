@@ -160,6 +160,9 @@ def _choices(trace: Trace, entries: Iterable[Step], check: Check, statements: St
             continue
         one = passed[step.at]
         reads = flow.at(one.line).reads
+        for at, _text in (given for name in flow.at(one.line).attributes for given in statements.given(name, one.line)):
+            makers = (flow.at(at), *(s for s in flow.every() if not s.stores.isdisjoint(flow.at(at).reads)))
+            found += [s.line for s in makers if f"'{step.dtype}'" in s.text and flow.is_own(s.line, model)]
         for number in range(step.at, -1, -1):
             other = passed[number]
             here = other.frame == one.frame and not reads.isdisjoint(other.made)

@@ -33,8 +33,9 @@ def where_made(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
     there = sorted(n for n in other if every[n].shape)
     first = [n for n in there if not any(before in there for before in every[n].reads)]
     given = {n for n in first if every[n].is_source}
+    given |= {n for n in there if not every[n].line and given.intersection(every[n].reads)}  # loaded meanwhile
     model = case.check.grading.reference_text
-    readers = [every[n].line for n in there if given.intersection(every[n].reads)]
+    readers = [every[n].line for n in there if every[n].line and given.intersection(every[n].reads)]
     lines = makers(readers or [here] * bool(given), statements, model)  # what else is there was made after them
     if not lines and not on_device:
         met = [step for end in there for step in entries(trace, end, every[end].dtype, name)]

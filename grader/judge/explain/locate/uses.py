@@ -26,6 +26,9 @@ SELECTS: Final = frozenset(
     ("slice", "select", "split", "split_with_sizes", "unbind", "narrow", "chunk", "diagonal", "as_strided")
 )
 """Operations that leave something away."""
+RESERVES: Final = frozenset(("zeros", "zeros_like", "new_zeros", "empty", "empty_like", "new_empty", "empty_strided"))
+OVERWRITES: Final = frozenset(("copy_", "index_put_", "index_copy_", "scatter_"))
+"""Operations after which nothing is left of the numbers in their place."""
 NEGATES: Final = frozenset(("bitwise_not", "logical_not", "_to_copy", "clone", "eq", "ne"))
 """Operations after which a mask lies as it did."""
 
@@ -60,6 +63,23 @@ def users(trace: Trace, read_by: dict[int, list[int]], number: int) -> set[int]:
         for user in read_by.get(left.pop(), ()):
             (left.append if trace.steps[user].moves else found.add)(user)
     return found
+
+
+def only_reserves(trace: Trace, number: int, read_by: dict[int, list[int]]) -> bool:
+    """Whether a step makes a tensor of zeros, or of nothing yet, of which others overwrite all that is read of it."""
+    if trace.steps[number].operation not in RESERVES:
+        return False
+    left, seen = [number], set[int]()
+    while left:
+        here = left.pop()
+        for user in read_by.get(here, ()):
+            step = trace.steps[user]
+            if user not in seen and step.is_view:
+                left.append(user)
+            elif not step.is_view and step.operation not in OVERWRITES:
+                return False
+            seen.add(user)
+    return any(trace.steps[user].operation in OVERWRITES for user in seen)
 
 
 def kind_of(operation: str) -> str:
