@@ -1,7 +1,8 @@
 """Which lines of a known wrong answer are wrong: those in which it differs from the right answer that is nearest.
 
 Statements are compared, not lines: comments, docstrings, annotations and imports make no difference. Where a statement
-is missing, the mark is on those above and below the hole, and on what stands there to do nothing.
+is missing, the mark is on those above and below the hole, on what stands there to do nothing, and on the first one that
+reads what would have been made there.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Final
 
 from grader import catalog
 from grader.dev.answers import Known, known_answers
+from grader.judge.explain.locate.flow import flow_of
 
 MOST_CHANGED: Final = 6
 """With more changed statements than so many it is another answer, not one with a mistake in it."""
@@ -52,6 +54,8 @@ def changed(source: str, right: str) -> frozenset[int]:
             continue
         count += max(stop - start, last - first)
         places.update(range(start, stop) if stop > start else (max(start - 1, 0), min(start, len(mine) - 1)))
+        if stop == start:
+            places.update(_first_reads(source, mine, start, {line: right for _one, line in theirs[first:last]}))
         begin, end = (mine[start - 1][1] if start else 0), (mine[stop][1] if stop < len(mine) else sys.maxsize)
         idle.update(line for line in nothings if begin < line < end)
         if any(text.startswith("Raise ") for (_depth, text), _line in theirs[first:last]):  # nothing is refused there
@@ -60,6 +64,22 @@ def changed(source: str, right: str) -> frozenset[int]:
     if not 0 < count <= MOST_CHANGED:
         return frozenset()
     return _with_decorators(source, {mine[at][1] for at in places} | idle)
+
+
+def _first_reads(source: str, mine: list[tuple[Statement, int]], hole: int, missing: dict[int, str]) -> Iterator[int]:
+    """Yield the statements behind a hole in a function that are the first to read what is not made in it.
+
+    ``missing``: the lines of the statements that are not there, and the text that has them.
+    """
+    made = {name for line, text in missing.items() for name in flow_of(text).at(line).stores}
+    for at in range(hole, len(mine)):
+        (_depth, text), line = mine[at]
+        if not made or text.startswith(("FunctionDef ", "ClassDef ")):
+            return
+        read = made & flow_of(source).at(line).reads
+        if read:
+            yield at
+        made -= read | flow_of(source).at(line).stores
 
 
 def _with_decorators(source: str, lines: set[int]) -> frozenset[int]:

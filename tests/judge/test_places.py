@@ -200,10 +200,13 @@ def test_what_rounding_does_is_not_blamed(session: Session) -> None:
 
 
 def test_marks_are_where_statements_differ() -> None:
-    """A changed statement is marked; for a missing one those above and below it; comments make no difference."""
+    """A changed statement is marked; for a missing one those above and below it and the first to read what it made."""
     right = "def f(x):\n    a = x + 1\n    b = a * 2\n    return b\n"
     assert marked_lines("def f(x):\n    # why\n    a = x + 1\n    b = a * 3\n    return b\n", right) == {4}
     assert marked_lines("def f(x):\n    a = x + 1\n    return b\n", right) == {2, 3}
+    assert marked_lines(
+        "def f(x):\n    b = 1\n    return x\n", "def f(x):\n    x = x + 1\n    b = 1\n    return x\n"
+    ) == {1, 2, 3}
     assert marked_lines("def f(x: int) -> int:\n    a = x + 1\n    b = a * 2\n    return b\n", right) == frozenset()
     assert marked_lines("def f(x):\n    a = x + 1\n    b = b * 1.0\n    return b\n", right) == {2, 3, 4}
     assert marks(Known("sdpa", "wrong", "other", "def g():\n    pass\n")) == frozenset()

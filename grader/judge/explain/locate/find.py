@@ -11,7 +11,7 @@ import torch
 from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.cases.check import Check
 from grader.judge.exchange.results import Exchange
-from grader.judge.explain.locate import costs, dropped, guards, kinds, meeting
+from grader.judge.explain.locate import costs, dropped, guards, kinds, meeting, written
 from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.match import RELATIVE
@@ -135,8 +135,18 @@ def _by_numbers(
         return with_around(case, traces, region, statements)
     if by_names is not None and answer.raised and len(by_names.lines) > FEW and (line := case.failure.line):
         by_names = replace(by_names, lines=(line, *(other for other in by_names.lines if other != line)))
-    found = told(case, by_names, statements)
+    found = told(case, _with_written(by_names, answer, statements), statements)
     return replace(found, looked_through=len(answer.steps) + len(answer.passed)) if found is not None else None
+
+
+def _with_written(region: Region | None, answer: Trace, statements: Statements) -> Region | None:
+    """Add what was written into the names that are read, behind the last one that is known to be right."""
+    if region is None or region.right is None or not region.lines:
+        return region
+    flow, ran = flow_of(statements.source), {one.line for one in answer.passed}
+    read = {name for line in region.lines for name in flow.at(line).reads}
+    lines = [line for line in statements.written(read, region.right.line, max(region.lines)) if line in ran]
+    return replace(region, lines=tuple(dict.fromkeys((*lines, *region.lines))))
 
 
 def _of_results(alignment: Alignment, wrong: Sequence[WrongResult]) -> Region | None:
@@ -306,7 +316,7 @@ _LOOKS: Final[dict[str, Callable[[CaseOutcome, Exchange, Statements], Located | 
     "dtype": kinds.dtype,
     "device": kinds.device,
     "cost": costs.most_of_it,
-    "modified": kinds.modified,
+    "modified": written.modified,
     "parameters": kinds.parameters,
     "no-error": guards.unchecked,
     "missing": kinds.attribute,

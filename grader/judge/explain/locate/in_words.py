@@ -31,8 +31,10 @@ ASKING: Final = {
 _WORD: Final = re.compile(r"'([A-Za-z_]\w{2,})'|\b(Is|IsNot)\(\)")
 """Names and attributes in what a statement says, and texts of one word."""
 _NUMBER: Final = re.compile(r"Constant\(value=(\d[\d.e+-]*)\)")
-SMALL: Final = frozenset(("0", "1", "2", "0.0", "1.0", "2.0", "0.5"))
-"""Numbers that stand for no choice."""
+SMALL: Final = frozenset(("0", "1", "2", "3", "0.0", "1.0", "2.0", "0.5"))
+"""Numbers that stand for no choice, or for an axis."""
+_AT_FIRST: Final = re.compile(r"'(init|\w+_init|normal_|uniform_|trunc_normal_|(xavier|kaiming)_\w+)'")
+"""What gives weights their first numbers: others are loaded."""
 
 
 def locate_in_words(cases: Sequence[CaseOutcome], source: str, mistake: Mistake) -> Located | None:
@@ -76,7 +78,7 @@ def locate_number(cases: Sequence[CaseOutcome], source: str) -> Located | None:
     if model is None:
         return None
     known = _all(flow_of(model), _numbers) | SMALL
-    own = _own(flow_of(source), flow_of(model))
+    own = [at for at in _own(flow_of(source), flow_of(model)) if not _AT_FIRST.search(at.text)]
     lines = tuple(at.line for at in own if not known.issuperset(_numbers(at.text)))
     if len(lines) > FEW:
         return None

@@ -182,19 +182,6 @@ def _choices(trace: Trace, entries: Iterable[Step], check: Check, statements: St
     return list(dict.fromkeys(found))
 
 
-def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
-    """Find the lines that write into what the call was given."""
-    assert case.check is not None
-    trace = of_answer(case.check, exchange)
-    if trace is None:
-        return None
-    writes = [step for step in trace.steps if step.line and step.writes >= 0 and _is_given(trace, step.writes)]
-    filled = [] if writes else [line for line in statements.fills() if any(one.line == line for one in trace.passed)]
-    lines = lines_of(writes, statements) or tuple(filled)
-    sentence = _("What was handed in is written into: {where}.")
-    return located(case, lines, sentence, title=_("an argument is changed in place"))
-
-
 def structure(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
     """Find the line that returned the last result."""
     assert case.check is not None
@@ -380,17 +367,3 @@ def entries(trace: Trace, end: int, dtype: str, expected: str) -> list[Step]:
 def _narrow(steps: Iterable[Step], dtype: str) -> list[Step]:
     """Return the steps of a shorter floating dtype that are made of nothing so short."""
     return [step for step in steps if step.line and WIDTH.get(step.dtype, 8) < WIDTH[dtype]]
-
-
-def _is_given(trace: Trace, number: int) -> bool:
-    """Whether a tensor is one that was there before the call, or a view of one."""
-    while True:
-        step = trace.steps[number]
-        if step.is_source:
-            return True
-        if step.writes >= 0:
-            number = step.writes
-        elif step.is_view and step.reads:
-            number = step.reads[0]
-        else:
-            return False

@@ -135,6 +135,7 @@ class Slices:
         at = [model.flow.at(one.line) for one in model.passed]
         counted = {n for n, statement in enumerate(at) if statement.is_head or not statement.reads}
         self._of_heads = {history for (n, _name), (history, _bits) in model.history.items() if n in counted}
+        self._gone_on_from = set(model.before.values())
         self._single = {text: value for value, text in model.texts.items() if bits_of(text) >= ENOUGH}
         self._returned = ""
         """What is wrong: a number of the reference's on its way there is right only where all before it were."""
@@ -173,7 +174,21 @@ class Slices:
         known = [value for value in right & used or right if value[1] != RESULT and value[0] not in numbers]
         last = max((value for value in known if not self._statement(value[0]).begins), default=None)
         told = Right(self._statement(last[0]).line, self._name(last)) if last is not None else None
+        if last is not None and self._goes_on(last):
+            lines = tuple(dict.fromkeys((*self._ended(last[0], max(numbers)), *lines)))
         return Region(lines, told, steps=frozenset(numbers)) if lines else None
+
+    def _goes_on(self, value: Value) -> bool:
+        """Whether the reference makes another one after this in its place, and the answer is over with it."""
+        theirs = self._histories.get(self._mine.history[value][0]) or self._single.get(self._mine.texts[value])
+        return theirs in self._gone_on_from and value not in self._mine.before.values()
+
+    def _ended(self, begin: int, end: int) -> list[int]:
+        """Return the lines of the conditions, loops and jumps that ran last between two statements of one function."""
+        frame, loops = self._mine.passed[begin].frame, self._statement(begin).heads
+        ran = (self._statement(n) for n in range(begin + 1, end) if self._mine.passed[n].frame == frame)
+        heads = [one.line for one in ran if one.jumps or (one.is_head and (not one.targets or one.line in loops))]
+        return [line for line in dict.fromkeys((*heads, *loops[:1])) if line]
 
     def region_of(self, value: Value, known: set[Written], new: set[Written]) -> Region | None:
         """Return where a value goes wrong that is known to.

@@ -127,6 +127,11 @@ class Statements:
                 ]
         return found
 
+    def written(self, names: set[str], begin: int, end: int) -> list[int]:
+        """Return the lines between two others at which something is put into what these names stand for."""
+        inner = (node for node in ast.walk(self._tree) if isinstance(node, ast.stmt) and begin < node.lineno < end)
+        return sorted(node.lineno for node in inner if _fills(node, names))
+
     def everywhere(self, name: str) -> list[int]:
         """Return the lines at which the file itself gives a name a value."""
         body = self._tree.body

@@ -1,0 +1,45 @@
+"""Who writes into what a call was given, and who made the view that is written into."""
+
+from __future__ import annotations
+
+from grader.judge.exchange.results import Exchange
+from grader.judge.explain.locate.flow import flow_of
+from grader.judge.explain.locate.places import lines_of, located
+from grader.judge.explain.locate.statements import Statements
+from grader.judge.explain.locate.traces import Trace, of_answer
+from grader.judge.explain.locate.words import FEW, Located, listed
+from grader.judge.runs.outcome import CaseOutcome
+from grader.language import _
+
+
+def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
+    """Find the lines that write into what the call was given."""
+    assert case.check is not None
+    trace = of_answer(case.check, exchange)
+    if trace is None:
+        return None
+    ways = [(step, _views_of_given(trace, step.writes)) for step in trace.steps if step.line and step.writes >= 0]
+    writes = [step for step, views in ways if views is not None]
+    filled = [] if writes else [line for line in statements.fills() if any(one.line == line for one in trace.passed)]
+    lines = lines_of(writes, statements) or tuple(filled)
+    model, mine = flow_of(case.check.grading.reference_text), flow_of(statements.source)
+    made = dict.fromkeys(statements.of(line) for _step, way in ways for line in way or () if mine.is_own(line, model))
+    views = [line for line in made if line not in lines][: max(0, FEW - len(lines))]
+    told = {"views": listed(views), "written": listed(lines)} if views else {}
+    sentence = (
+        _("What was handed in is written into: {written}. A view of it is made in {views}.")
+        if views
+        else _("What was handed in is written into: {where}.")
+    )
+    return located(case, (*lines, *views), sentence, title=_("an argument is changed in place"), **told)
+
+
+def _views_of_given(trace: Trace, number: int) -> list[int] | None:
+    """Return the lines of the views through which a tensor was there before the call; None where it was not."""
+    lines = list[int]()
+    while not (step := trace.steps[number]).is_source:
+        if step.writes < 0 and not (step.is_view and step.reads):
+            return None
+        lines += [step.line] if step.writes < 0 and step.line else []
+        number = step.writes if step.writes >= 0 else step.reads[0]
+    return lines
