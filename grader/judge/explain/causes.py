@@ -37,6 +37,7 @@ MOST_ALONE: Final = 2
 """So many of them are run once more alone, in a process of their own, where an answer keeps something."""
 MOST_FOR_ONE: Final = 3
 """So many of them for one place, where the first ones tell a wide one: each is right for its own case."""
+MUCH_SMALLER: Final = 4
 CHEAP: Final = 150
 """Where one has taken more steps than so many, others like it are not looked at for a narrower place."""
 MOST_LINES_OF_A_NAME: Final = 6
@@ -316,8 +317,12 @@ class _Search:
             other = self._known[case, names]
             if place is None or (other is not None and other.breadth < place.breadth):
                 place = other
-            if place is None or other is None or place.breadth <= (False, FEW) or other.looked_through > CHEAP:
+            if place is None or other is None or place.breadth <= (False, FEW):
                 break
+            if other.looked_through > CHEAP:
+                if len(place.lines) <= MOST_LINES_OF_A_NAME:
+                    break
+                left = [one for one in left if _is_much_smaller(one, case)]
             alike = case.family, case.variant.dtype  # where numbers are rounded otherwise, other steps look right
             left = [one for one in left if (one.family, one.variant.dtype) == alike]
             left = [one for one in left if one.case.stream != case.case.stream]
@@ -338,6 +343,12 @@ class _Search:
         taken = tuple(cases)
         self._left = [case for case in self._left if case not in taken]
         return _ordered(taken)
+
+
+def _is_much_smaller(one: CaseOutcome, other: CaseOutcome) -> bool:
+    """Whether a failing call is of far fewer numbers than another one: that takes less time to be looked at."""
+    sizes = [case.failure.size if case.failure is not None else 0 for case in (one, other)]
+    return 0 < MUCH_SMALLER * sizes[0] < sizes[1]
 
 
 def _telling(cases: list[CaseOutcome], place: Located) -> CaseOutcome:
