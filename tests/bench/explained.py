@@ -1,9 +1,11 @@
 """How many wrong answers are explained: named, located, or neither.
 
     python -m tests.bench.explained --each 5 [KATA...]
+    python -m tests.bench.explained --mutants 10
 
 Each answer counts once, by its best cause: a known mistake, the lines among which the mistake is, or a case alone. The
-answers are those under tests/answers, fewer with ``--each``; ``--mistakes`` adds the bank of each kata.
+answers are those under tests/answers, fewer with ``--each``; ``--mistakes`` adds the bank of each kata; ``--mutants``
+takes general mutants of answers instead.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import Any
 from grader import catalog
 from grader.client.session import Request, Session
 from grader.dev.answers import Known, known_answers
+from grader.dev.mutants.grading import general_mutants, sampled
 from grader.judge.explain.locate.statements import Statements
 from tests.gradings import SEED
 from tests.marked import marks
@@ -46,6 +49,12 @@ def chosen(kata: catalog.Kata, each: int, *, mistakes: bool) -> list[Known]:
     return known[: each or None]
 
 
+def mutated(kata: catalog.Kata, each: int) -> list[Known]:
+    """Return so many general mutants of the answers to a kata, always the same."""
+    mutants = sampled(general_mutants(kata), each, SEED)
+    return [Known(kata.id, "wrong", mutant.name, mutant.source) for mutant in mutants]
+
+
 def told_right(report: dict[str, Any], answer: Known) -> tuple[list[bool], list[bool]]:
     """Return whether the lines that are told first hold a wrong one, and whether the one that is quoted is wrong.
 
@@ -72,6 +81,7 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=0, metavar="N", help="so many answers of each kata")
     parser.add_argument("--mistakes", action="store_true", help="the bank of each kata as well")
     parser.add_argument("--show", action="store_true", help="print the causes of each answer")
+    parser.add_argument("--mutants", type=int, default=0, metavar="N", help="so many mutants of each kata instead")
     options = parser.parse_args()
     counts: Counter[str] = Counter()
     widths: list[int] = []
@@ -80,7 +90,8 @@ def main() -> None:
     first: list[bool] = []
     with Session() as session:
         for kata in [catalog.find(name) for name in options.katas] or catalog.katas().values():
-            for answer in chosen(kata, options.each, mistakes=options.mistakes):
+            known = chosen(kata, options.each, mistakes=options.mistakes)
+            for answer in mutated(kata, options.mutants) if options.mutants else known:
                 report = session.grade(Request(kata.id, answer.source, kata.filename, seed=SEED), many=True)
                 if report["verdict"] == "passed":
                     continue
