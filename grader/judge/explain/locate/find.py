@@ -140,12 +140,15 @@ def _by_numbers(
 
 
 def _with_written(region: Region | None, answer: Trace, statements: Statements) -> Region | None:
-    """Add what was written into the names that are read, behind the last one that is known to be right."""
-    if region is None or region.right is None or not region.lines:
+    """Add what was put into the names and attributes that are read, behind the last one that is known to be right."""
+    if region is None or not region.lines:
         return region
     flow, ran = flow_of(statements.source), {one.line for one in answer.passed}
+    begin, end = region.right.line if region.right is not None else 0, max(region.lines)
     read = {name for line in region.lines for name in flow.at(line).reads}
-    lines = [line for line in statements.written(read, region.right.line, max(region.lines)) if line in ran]
+    lines = statements.written(read, begin, end) if begin else []
+    lines += [at for name in flow.at(end).attributes for at, _text in statements.given(name, end) if begin < at < end]
+    lines = [line for line in lines if line in ran][:FEW]
     return replace(region, lines=tuple(dict.fromkeys((*lines, *region.lines))))
 
 
