@@ -226,7 +226,8 @@ class _Search:
         if case is None:
             return None
         place = locate_named([case, *(one for one in cases if one is not case)], self._source, mistake)
-        return place if place is not None and len(place.lines) <= FEW else None
+        most = MOST_LINES_OF_A_NAME if place is not None and place.is_open else FEW
+        return place if place is not None and len(place.lines) <= most else None
 
     def by_levels(self) -> list[Cause]:
         """Take the cases that fail on one way through them only: what the answer depends on.

@@ -146,7 +146,8 @@ def _with_written(region: Region | None, answer: Trace, statements: Statements) 
     flow, ran = flow_of(statements.source), {one.line for one in answer.passed}
     begin, end = region.right.line if region.right is not None else 0, max(region.lines)
     read = {name for line in region.lines for name in flow.at(line).reads}
-    lines = statements.written(read, begin, end) if begin else []
+    made = {name for line in region.lines for name in flow.at(line).stores}
+    lines = statements.written(read, begin, end) if begin else statements.written(made, end, max(ran, default=0) + 1)
     lines += [at for name in flow.at(end).attributes for at, _text in statements.given(name, end) if begin < at < end]
     lines = [line for line in lines if line in ran][:FEW]
     return replace(region, lines=tuple(dict.fromkeys((*lines, *region.lines))))
@@ -188,6 +189,8 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
             return guards.refused(case, statements)
         region = replace(region, lines=(*asked, *region.lines[1:]) if asked else region.lines)
     region = _without_reserved(_without_idle(region, answer, statements, case.check.grading.reference_text), answer)
+    if not region.lines:
+        return None
     around.order()
     around.strangers(region.steps, region.strangers)
     model, flow = flow_of(case.check.grading.reference_text), flow_of(statements.source)
@@ -220,13 +223,12 @@ def _without_idle(region: Region, answer: Trace, statements: Statements, model: 
 
 
 def _without_reserved(region: Region, answer: Trace) -> Region:
-    """Leave out the lines that only make room for what others write, unless that is all."""
+    """Leave out the lines that only make room for what others write: these are right."""
     read_by = readers(answer)
     reserves = {number for number in region.steps if only_reserves(answer, number, read_by)}
     idle = {answer.steps[number].line for number in reserves}
     idle -= {answer.steps[number].line for number in region.steps - reserves}
-    left = tuple(line for line in region.lines if line not in idle)
-    return replace(region, lines=left) if left else region
+    return replace(region, lines=tuple(line for line in region.lines if line not in idle))
 
 
 def _before(check: Check, exchange: Exchange) -> tuple[Exchange, Trace] | None:
