@@ -126,6 +126,13 @@ class Around:
         first = next((line for line in behind if line and line not in own), 0)
         return [first] if first and self._flow.is_own(first, self._model) else []
 
+    def acted(self, begin: int, end: int) -> list[int]:
+        """Return the statements between two lines that do something to what is there, or what they are told to do."""
+        ran = [self._flow.at(line) for line in sorted(self._ran) if begin < line < end]
+        read = {name for one in ran if one.acts for name in one.reads}
+        every = [one for one in ran if one.acts or not one.stores.isdisjoint(read)]
+        return [one.line for one in every if self._flow.is_own(one.line, self._model)]
+
     def strangers(self, steps: frozenset[int], strangers: frozenset[int]) -> None:
         """Note who made right tensors that go into these steps where others should: as whoever uses them sees it."""
         self._strangers = strangers

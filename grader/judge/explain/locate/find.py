@@ -191,6 +191,9 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
     region = _without_reserved(_without_idle(region, answer, statements, case.check.grading.reference_text), answer)
     if not region.lines:
         return None
+    if region.right is not None and flow_of(statements.source).at(max(region.lines)).acts:
+        acted = around.acted(region.right.line, max(region.lines))
+        region = replace(region, lines=tuple(dict.fromkeys((*acted[:FEW], *region.lines))))
     around.order()
     around.strangers(region.steps, region.strangers)
     model, flow = flow_of(case.check.grading.reference_text), flow_of(statements.source)
