@@ -127,11 +127,18 @@ class Around:
         return [first] if first and self._flow.is_own(first, self._model) else []
 
     def acted(self, begin: int, end: int) -> list[int]:
-        """Return the statements between two lines that do something to what is there, or what they are told to do."""
+        """Return the statements between two lines that do something to what is there, and what says how or whether."""
         ran = [self._flow.at(line) for line in sorted(self._ran) if begin < line < end]
         read = {name for one in ran if one.acts for name in one.reads}
-        every = [one for one in ran if one.acts or not one.stores.isdisjoint(read)]
+        every = [one for one in ran if one.acts or one.is_asked or not one.stores.isdisjoint(read)]
         return [one.line for one in every if self._flow.is_own(one.line, self._model)]
+
+    def fed(self, line: int) -> list[int]:
+        """Return the statements that made what a statement reads that failed, the last one first."""
+        number = max((n for n, one in enumerate(self._trace.passed) if self._line(one.line) == line), default=-1)
+        bound = [self._bound(number, name) for name in self._flow.at(line).reads] if number >= 0 else []
+        made = sorted({self._line(self._trace.passed[one].line) for one in bound if one >= 0}, reverse=True)
+        return [at for at in made if self._flow.is_own(at, self._model) and not self._flow.at(at).begins]
 
     def strangers(self, steps: frozenset[int], strangers: frozenset[int]) -> None:
         """Note who made right tensors that go into these steps where others should: as whoever uses them sees it."""

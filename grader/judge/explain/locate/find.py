@@ -21,7 +21,8 @@ from grader.judge.explain.locate.sharing import shared
 from grader.judge.explain.locate.slices import Place, Slices, Told, alike_places, bits_of
 from grader.judge.explain.locate.statements import Statements, statements_of
 from grader.judge.explain.locate.traces import Trace, calls_before, of_answer, of_reference
-from grader.judge.explain.locate.uses import NEGATES, does_nothing, foreign, only_reserves, readers
+from grader.judge.explain.locate.trim import with_written, without_idle, without_reserved
+from grader.judge.explain.locate.uses import foreign
 from grader.judge.explain.locate.words import FEW, Located, told
 from grader.judge.explain.locate.wrong import EXACT, WrongResult, errors, slack_beside, wrong_results
 from grader.judge.explain.reproduce import is_long
@@ -135,22 +136,8 @@ def _by_numbers(
         return with_around(case, traces, region, statements)
     if by_names is not None and answer.raised and len(by_names.lines) > FEW and (line := case.failure.line):
         by_names = replace(by_names, lines=(line, *(other for other in by_names.lines if other != line)))
-    found = told(case, _with_written(by_names, answer, statements), statements)
+    found = told(case, with_written(by_names, answer, statements), statements)
     return replace(found, looked_through=len(answer.steps) + len(answer.passed)) if found is not None else None
-
-
-def _with_written(region: Region | None, answer: Trace, statements: Statements) -> Region | None:
-    """Add what was put into the names and attributes that are read, behind the last one that is known to be right."""
-    if region is None or not region.lines:
-        return region
-    flow, ran = flow_of(statements.source), {one.line for one in answer.passed}
-    begin, end = region.right.line if region.right is not None else 0, max(region.lines)
-    read = {name for line in region.lines for name in flow.at(line).reads}
-    made = {name for line in region.lines for name in flow.at(line).stores}
-    lines = statements.written(read, begin, end) if begin else statements.written(made, end, max(ran, default=0) + 1)
-    lines += [at for name in flow.at(end).attributes for at, _text in statements.given(name, end) if begin < at < end]
-    lines = [line for line in lines if line in ran][:FEW]
-    return replace(region, lines=tuple(dict.fromkeys((*lines, *region.lines))))
 
 
 def _of_results(alignment: Alignment, wrong: Sequence[WrongResult]) -> Region | None:
@@ -188,7 +175,7 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
         if asked and len(region.lines) == 1:
             return guards.refused(case, statements)
         region = replace(region, lines=(*asked, *region.lines[1:]) if asked else region.lines)
-    region = _without_reserved(_without_idle(region, answer, statements, case.check.grading.reference_text), answer)
+    region = without_reserved(without_idle(region, answer, statements, case.check.grading.reference_text), answer)
     if not region.lines:
         return None
     if region.right is not None and flow_of(statements.source).at(max(region.lines)).acts:
@@ -200,6 +187,8 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
     # what the reference has word for word is right by itself, and takes no room
     own = {statements.of(line) for line in region.lines if flow.is_own(line, model)}
     every = around.lines(region.steps)
+    if region.raised and len(region.lines) == 1:
+        region = replace(region, lines=(*region.lines, *around.fed(region.lines[0])[: FEW - 1]))
     lines = around.lines(region.steps, FEW - (0 if region.is_open else len(own)), onward=not region.is_open)
     calls = {one.frame for one in answer.passed if one.caller < 0}
     if len(calls) > 1:  # the first may have left something in what came
@@ -211,27 +200,6 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
     found = told(case, region, statements, lines)
     left_out = tuple(line for line in every if line not in lines)
     return replace(found, left_out=left_out, looked_through=len(answer.steps)) if found is not None else None
-
-
-def _without_idle(region: Region, answer: Trace, statements: Statements, model: str) -> Region:
-    """Leave out what the reference has word for word, and what did nothing here, unless that is all."""
-    flow, theirs = flow_of(statements.source), flow_of(model)
-    made = (n for n in region.steps if not answer.steps[n].moves and answer.steps[n].operation not in NEGATES)
-    busy = {answer.steps[n].line for n in made if not does_nothing(answer, n)}
-    idle = [line for line in region.lines if line not in busy and not flow.is_own(line, theirs)]
-    left = tuple(line for line in region.lines if line not in idle)
-    if len(region.lines) <= FEW:  # it may have had something to do
-        left = tuple(line for line in region.lines if flow.is_own(line, theirs))
-    return replace(region, lines=left) if left else region
-
-
-def _without_reserved(region: Region, answer: Trace) -> Region:
-    """Leave out the lines that only make room for what others write: these are right."""
-    read_by = readers(answer)
-    reserves = {number for number in region.steps if only_reserves(answer, number, read_by)}
-    idle = {answer.steps[number].line for number in reserves}
-    idle -= {answer.steps[number].line for number in region.steps - reserves}
-    return replace(region, lines=tuple(line for line in region.lines if line not in idle))
 
 
 def _before(check: Check, exchange: Exchange) -> tuple[Exchange, Trace] | None:

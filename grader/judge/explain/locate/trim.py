@@ -1,0 +1,47 @@
+"""What a region has too much, and what it lacks: lines that do nothing, and what is put into a name it reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from grader.judge.explain.locate.flow import flow_of
+from grader.judge.explain.locate.region import Region
+from grader.judge.explain.locate.statements import Statements
+from grader.judge.explain.locate.traces import Trace
+from grader.judge.explain.locate.uses import NEGATES, does_nothing, only_reserves, readers
+from grader.judge.explain.locate.words import FEW
+
+
+def without_idle(region: Region, answer: Trace, statements: Statements, model: str) -> Region:
+    """Leave out what the reference has word for word, and what did nothing here, unless that is all."""
+    flow, theirs = flow_of(statements.source), flow_of(model)
+    made = (n for n in region.steps if not answer.steps[n].moves and answer.steps[n].operation not in NEGATES)
+    busy = {answer.steps[n].line for n in made if not does_nothing(answer, n)}
+    idle = [line for line in region.lines if line not in busy and not flow.is_own(line, theirs)]
+    left = tuple(line for line in region.lines if line not in idle)
+    if len(region.lines) <= FEW:  # it may have had something to do
+        left = tuple(line for line in region.lines if flow.is_own(line, theirs))
+    return replace(region, lines=left) if left else region
+
+
+def without_reserved(region: Region, answer: Trace) -> Region:
+    """Leave out the lines that only make room for what others write: these are right."""
+    read_by = readers(answer)
+    reserves = {number for number in region.steps if only_reserves(answer, number, read_by)}
+    idle = {answer.steps[number].line for number in reserves}
+    idle -= {answer.steps[number].line for number in region.steps - reserves}
+    return replace(region, lines=tuple(line for line in region.lines if line not in idle))
+
+
+def with_written(region: Region | None, answer: Trace, statements: Statements) -> Region | None:
+    """Add what was put into the names and attributes that are read, behind the last one that is known to be right."""
+    if region is None or not region.lines:
+        return region
+    flow, ran = flow_of(statements.source), {one.line for one in answer.passed}
+    begin, end = region.right.line if region.right is not None else 0, max(region.lines)
+    read = {name for line in region.lines for name in flow.at(line).reads}
+    made = {name for line in region.lines for name in flow.at(line).stores}
+    lines = statements.written(read, begin, end) if begin else statements.written(made, end, max(ran, default=0) + 1)
+    lines += [at for name in flow.at(end).attributes for at, _text in statements.given(name, end) if begin < at < end]
+    lines = [line for line in lines if line in ran][:FEW]
+    return replace(region, lines=tuple(dict.fromkeys((*lines, *region.lines))))
