@@ -35,7 +35,7 @@ from tests.marked import marks
         pytest.param("tiny-gpt", "tril_of_the_wrong_axis", 3, id="a much smaller call tells a narrow place"),
         pytest.param("speculative", "subtracts_in_place", 3, id="the view through which it is written"),
         pytest.param("valid-lens", "textbook_as_it_is", 2, id="the view that a function is called with"),
-        pytest.param("train-step", "clips_each_group", 2, id="what is done between two steps"),
+        pytest.param("train-step", "clips_each_group", 3, id="what is done between two steps"),
         pytest.param("train-step", "clipped_to_ten_at_most", 2, id="what it is told to do"),
         pytest.param("encoder-block", "sums_dropped_with_gradients_only", 1, id="who asks for gradients"),
     ),

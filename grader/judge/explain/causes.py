@@ -306,6 +306,7 @@ class _Search:
         if place is not None:
             return place
         names = tuple(mistake.id for mistake in beside)
+        wide = False
         for _again in range(MOST_FOR_ONE):
             case = chosen(left)
             if case is None or ((case, names) not in self._known and self._looks <= 0):
@@ -316,14 +317,16 @@ class _Search:
                     locate_beside(case, self._source, beside) if beside else locate(case, self._source, self._passing)
                 )
             other = self._known[case, names]
-            if place is None or (other is not None and other.breadth < place.breadth):
+            if place is None or (
+                other is not None and other.breadth < place.breadth and _is_within(other, place, wide)
+            ):
                 place = other
             if place is None or other is None or place.breadth <= (False, FEW):
                 break
             if other.looked_through > CHEAP:
                 if len(place.lines) <= MOST_LINES_OF_A_NAME:
                     break
-                left = [one for one in left if _is_much_smaller(one, case)]
+                left, wide = [one for one in left if _is_much_smaller(one, case)], True
             alike = case.family, case.variant.dtype  # where numbers are rounded otherwise, other steps look right
             left = [one for one in left if (one.family, one.variant.dtype) == alike]
             left = [one for one in left if one.case.stream != case.case.stream]
@@ -350,6 +353,11 @@ def _is_much_smaller(one: CaseOutcome, other: CaseOutcome) -> bool:
     """Whether a failing call is of far fewer numbers than another one: that takes less time to be looked at."""
     sizes = [case.failure.size if case.failure is not None else 0 for case in (one, other)]
     return 0 < MUCH_SMALLER * sizes[0] < sizes[1]
+
+
+def _is_within(one: Located, other: Located, wide: bool) -> bool:
+    """Whether a place may stand for another one: beside a ``wide`` one in a small call much is equal by chance."""
+    return not wide or set(one.lines) <= {*other.lines, *other.left_out}
 
 
 def _telling(cases: list[CaseOutcome], place: Located) -> CaseOutcome:

@@ -12,7 +12,7 @@ from typing import Final
 
 from grader.judge.explain.locate.flow import Flow, Statement, flow_of
 from grader.judge.explain.locate.slices import ENOUGH, bits_of
-from grader.judge.explain.locate.statements import Statements, statements_of
+from grader.judge.explain.locate.statements import FILLS, Statements, statements_of
 from grader.judge.explain.locate.traces import Trace
 from grader.probes.lines import RESULT, UNKNOWN
 
@@ -127,7 +127,13 @@ class Around:
         return [first] if first and self._flow.is_own(first, self._model) else []
 
     def acted(self, begin: int, end: int) -> list[int]:
-        """Return the statements between two lines that do something to what is there, and what says how or whether."""
+        """Return the statements between two lines that do something to what is there, and what says how or whether.
+
+        Only where the last line does so itself, other than to a list.
+        """
+        acts = self._flow.at(end).acts
+        if not acts or acts in FILLS:
+            return []
         ran = [self._flow.at(line) for line in sorted(self._ran) if begin < line < end]
         read = {name for one in ran if one.acts for name in one.reads}
         every = [one for one in ran if one.acts or one.is_asked or not one.stores.isdisjoint(read)]

@@ -178,7 +178,7 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
     region = without_reserved(without_idle(region, answer, statements, case.check.grading.reference_text), answer)
     if not region.lines:
         return None
-    if region.right is not None and flow_of(statements.source).at(max(region.lines)).acts:
+    if region.right is not None:
         acted = around.acted(region.right.line, max(region.lines))
         region = replace(region, lines=tuple(dict.fromkeys((*acted[:FEW], *region.lines))))
     around.order()
