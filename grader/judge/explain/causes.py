@@ -17,7 +17,7 @@ from grader.judge.explain.few import asks_for_much
 from grader.judge.explain.levels import TOLD, by_factor
 from grader.judge.explain.locate.as_named import locate_named
 from grader.judge.explain.locate.find import chosen, locate
-from grader.judge.explain.locate.in_words import locate_asking, locate_in_words, locate_number
+from grader.judge.explain.locate.in_words import locate_asking, locate_in_words, locate_number, locate_refusal
 from grader.judge.explain.locate.kept import by_itself, kept_in
 from grader.judge.explain.locate.quoted import quoted
 from grader.judge.explain.locate.several import locate_beside
@@ -294,7 +294,9 @@ class _Search:
     def _seen(self, line: int, cases: tuple[CaseOutcome, ...]) -> Cause:
         """Return a cause that has no place; of an answer that is right nearly everywhere, a number may be one."""
         place = locate_number(cases, self._source) if not line and self._most_pass else None
-        return Cause(SEEN, cases, cases[0], located=replace(place, title=cases[0].title) if place is not None else None)
+        if place is not None:
+            return Cause(SEEN, cases, cases[0], located=replace(place, title=cases[0].title))
+        return Cause(SEEN, cases, cases[0], located=locate_refusal(cases, self._source))
 
     def _look(self, cases: list[CaseOutcome], beside: Sequence[Mistake] = ()) -> Located | None:
         """Find out where one of these cases goes wrong, as long as there are looks left.

@@ -143,7 +143,8 @@ class Around:
         """Return the statements that made what a statement reads that failed, the last one first."""
         number = max((n for n, one in enumerate(self._trace.passed) if self._line(one.line) == line), default=-1)
         bound = [self._bound(number, name) for name in self._flow.at(line).reads] if number >= 0 else []
-        made = sorted({self._line(self._trace.passed[one].line) for one in bound if one >= 0}, reverse=True)
+        inner = [n for n, one in enumerate(self._trace.passed) if one.caller == number >= 0 and RESULT in one.made]
+        made = sorted({self._line(self._trace.passed[one].line) for one in (*bound, *inner) if one >= 0}, reverse=True)
         return [at for at in made if self._flow.is_own(at, self._model) and not self._flow.at(at).begins]
 
     def strangers(self, steps: frozenset[int], strangers: frozenset[int]) -> None:
@@ -301,6 +302,8 @@ class Around:
                 nothing = (at for at, text in self._statements.given(attribute, one.line) if text.endswith(NONE))
                 self._note(nothing, likely=True)
             makers = self._makers_of_none(between, statement)
+            if not makers and not statement.attributes:  # it is there, and asked for the other way round
+                self._note([one.line], likely=True)
             for by in (by for by in makers if not by.begins):
                 self._note([by.line], likely=True)
                 self._heads(by)

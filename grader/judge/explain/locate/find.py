@@ -187,8 +187,9 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
     # what the reference has word for word is right by itself, and takes no room
     own = {statements.of(line) for line in region.lines if flow.is_own(line, model)}
     every = around.lines(region.steps)
-    if region.raised and len(region.lines) == 1:
-        region = replace(region, lines=(*region.lines, *around.fed(region.lines[0])[: FEW - 1]))
+    if region.raised and len(region.lines) < FEW:
+        fed = (line for line in around.fed(region.lines[0]) if line not in region.lines)
+        region = replace(region, lines=(*region.lines, *fed)[:FEW])
     lines = around.lines(region.steps, FEW - (0 if region.is_open else len(own)), onward=not region.is_open)
     calls = {one.frame for one in answer.passed if one.caller < 0}
     if len(calls) > 1:  # the first may have left something in what came

@@ -13,7 +13,9 @@ from functools import lru_cache
 from typing import Final
 
 from grader.judge.explain.locate.flow import FUNCTIONS, Flow, Statement, flow_of
+from grader.judge.explain.locate.guards import refused
 from grader.judge.explain.locate.places import located
+from grader.judge.explain.locate.statements import statements_of
 from grader.judge.explain.locate.words import FEW, Located
 from grader.judge.explain.mistakes import Mistake, all_applied
 from grader.judge.runs.outcome import CaseOutcome
@@ -30,6 +32,8 @@ ASKING: Final = {
 """By what an answer depends on: the words that ask for it."""
 _WORD: Final = re.compile(r"'([A-Za-z_]\w{2,})'|\b(Is|IsNot)\(\)")
 """Names and attributes in what a statement says, and texts of one word."""
+BEFORE_ITS_OWN: Final = "before Module.__init__() call"
+"""What torch says where a class that is a module gets layers before it has called the constructor of Module."""
 _NUMBER: Final = re.compile(r"Constant\(value=(\d[\d.e+-]*)\)")
 SMALL: Final = frozenset(("0", "1", "2", "3", "0.0", "1.0", "2.0", "0.5"))
 """Numbers that stand for no choice, or for an axis."""
@@ -84,6 +88,18 @@ def locate_number(cases: Sequence[CaseOutcome], source: str) -> Located | None:
         return None
     sentence = _("Such a number stands in {where} alone: the model answer has none like it.")
     return located(cases[0], lines, sentence)
+
+
+def locate_refusal(cases: Sequence[CaseOutcome], source: str) -> Located | None:
+    """Return where a constructor refuses what the task allows, or begins without that of the class that it is of."""
+    case, failure, statements = cases[0], cases[0].failure, statements_of(source)
+    if case.check is None or failure is None or not failure.line:
+        return None
+    if BEFORE_ITS_OWN not in failure.message:
+        return refused(case, statements)
+    begins = max((at.line for at in flow_of(source).every() if at.begins and at.line < failure.line), default=0)
+    lines = tuple(line for line in (begins, failure.line) if line)
+    return located(case, lines, _("`super().__init__()` has to come first: {where}."))
 
 
 def _model(cases: Sequence[CaseOutcome]) -> str | None:

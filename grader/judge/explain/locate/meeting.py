@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.flow import flow_of
@@ -9,7 +11,7 @@ from grader.judge.explain.locate.kinds import WIDTH, entries
 from grader.judge.explain.locate.places import lines_of, located, makers
 from grader.judge.explain.locate.statements import Statements
 from grader.judge.explain.locate.traces import Trace, of_answer
-from grader.judge.explain.locate.words import Located
+from grader.judge.explain.locate.words import FEW, Located
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
 from grader.transport.wire import dtype_name
@@ -44,12 +46,14 @@ def where_made(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
         around = Around(trace, statements, None, model).lines(first)
         lines = tuple(dict.fromkeys((*lines_of((every[n] for n in first), statements), *around)))
         lines = (*lines, *(line for line in _brought(trace, here, made, statements) if line not in lines))
+    brought = () if len(lines) >= FEW else (here,)
     sentence = (
         _("It is on the CPU in {where}; in line {line} it meets what is on the device of the inputs.")
         if on_device
         else _("It is not {dtype} in {where}; in line {line} it meets what is.")
     )
-    return located(case, lines, sentence, line=str(here), dtype=name)
+    found = located(case, lines, sentence, line=str(here), dtype=name)
+    return replace(found, lines=tuple(dict.fromkeys((*lines, *brought)))) if found is not None else None
 
 
 def _brought(trace: Trace, here: int, made: set[int], statements: Statements) -> list[int]:

@@ -162,9 +162,15 @@ class Alignment:
         elsewhere = self._beside.elsewhere(ends)
         lines |= dict.fromkeys(self._answer.steps[number].line for number in elsewhere)
         steps.update(elsewhere)
-        every = (line, *(other for other in lines if other != line))
+        otherwise = (self._answer.steps[n].line for n in sorted(met.union(ends)) if self._is_of_another_shape(n))
+        every = tuple(dict.fromkeys(one for one in (line, *otherwise, *lines) if one))
         strangers = self._beside.strangers(steps, met, None)
         return Region(every, right, raised=True, steps=frozenset(steps), strangers=strangers)
+
+    def _is_of_another_shape(self, number: int) -> bool:
+        """Whether a right step has axes that the reference's has not: where something is raised, that may be why."""
+        kind, other = self.anchors.get(number, ("part", -1))
+        return kind != "part" and self._answer.steps[number].shape != self._reference.steps[other].shape
 
     def _around(self, end: int, goal: int | None) -> Region | None:
         steps, met = self._answer.behind(end, self.anchors)
