@@ -20,7 +20,7 @@ from tests.marked import marks
         pytest.param("paged-cache", "copies_the_keys_only", 4, id="what an earlier call wrote"),
         pytest.param("paged-cache", "one_block_a_chunk", 4, id="what an earlier call wrote, in a chunk"),
         pytest.param("paged-cache", "takes_the_next_block_when_full", 3, id="the number that a refusal asks about"),
-        pytest.param("paged-cache", "forked_for_ever", 3, id="the condition that a refusal asks about"),
+        pytest.param("paged-cache", "forked_for_ever", 4, id="the condition that a refusal asks about"),
         pytest.param("paged-cache", "smallest_free_number", 2, id="who gives the attribute that is handed back"),
         pytest.param("strided-attention", "columns_fixed_from_the_start", 3, id="indices, not the room for results"),
         pytest.param("greedy-decode", "bos_is_never_written", 3, id="what is written into a name"),

@@ -19,7 +19,7 @@ from grader.judge.explain.locate.as_named import locate_named
 from grader.judge.explain.locate.find import chosen, locate
 from grader.judge.explain.locate.in_words import locate_asking, locate_in_words, locate_number, locate_refusal
 from grader.judge.explain.locate.kept import by_itself, kept_in
-from grader.judge.explain.locate.quoted import quoted
+from grader.judge.explain.locate.quoted import quoted, with_likest
 from grader.judge.explain.locate.several import locate_beside
 from grader.judge.explain.locate.statements import statements_of
 from grader.judge.explain.locate.ways import Ways
@@ -209,6 +209,7 @@ class _Search:
         if with_line is None if place is None else len(place.lines) > FEW:
             place = locate_in_words(own, self._source, diagnosis.mistake) or place
         evidence = _telling(own, place) if place is not None else with_line or own[0]
+        place = with_likest(place, evidence, self._source, diagnosis.mistake.edits)
         streams = {case.case.stream for case in its}
         called = {case.failure.message for case in its if case.failure is not None and case.is_out_of_bounds}
         taken = self._take(

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.words import Located
+from grader.judge.runs.outcome import CaseOutcome
+from grader.language import _
 
 WORD: Final = re.compile(r"\w+|[^\w\s]")
+TELLS: Final = re.compile(r"[A-Za-z_]\w*|\d[\d.e]*|[<>=]=|-\w+")
+"""What tells in a line: names, numbers, comparisons."""
+LEAST: Final = 0.1
+"""A line with all that is new in a mistake has to share so many of its words beside it."""
+MUCH_LIKE: Final = 0.65
+"""A line with so many of the words is like it whatever else it lacks."""
+APART: Final = 0.05
+"""Nothing else may be as like it but for so much."""
 LIKE: Final = 0.5
 """A line that has so many of the words of a mistake, of those of both, is like it."""
 
@@ -26,13 +37,49 @@ def quoted(place: Located, source: str, edits: Sequence[tuple[str, str]] = ()) -
     flow, model = flow_of(source), flow_of(check.grading.reference_text)
     own = [line for line in place.lines if flow.is_own(line, model)]
     texts = source.splitlines()
-    made = {line for _find, replace in edits for line in replace.splitlines()}
-    made -= {line for find, _replace in edits for line in find.splitlines()}
+    made = {line for _find, instead in edits for line in instead.splitlines()}
+    made -= {line for find, _instead in edits for line in find.splitlines()}
     if edits and not made:
         return place.line
     like = {line: max((_alike(texts[line - 1], one) for one in made), default=0.0) for line in own}
     best = max(own, key=like.__getitem__, default=0)
     return best if best and like[best] >= LIKE else next(iter(own), place.line)
+
+
+def with_likest(
+    place: Located | None, case: CaseOutcome, source: str, edits: Sequence[tuple[str, str]]
+) -> Located | None:
+    """Return the place of a named mistake with the line that is like it, which alone is a place, too."""
+    check, failure = case.check, case.failure
+    line = likest(source, check.grading.reference_text, edits) if check is not None else 0
+    if not line or (line in place.lines if place is not None else failure is not None and failure.line > 0):
+        return place
+    sentence = _("Most like it is line {line}.").format(line=line)
+    if place is None:
+        return Located(case, (line,), sentence)
+    return replace(place, lines=(*place.lines, line), sentence=f"{place.sentence} {sentence}")
+
+
+def likest(source: str, model: str, edits: Sequence[tuple[str, str]]) -> int:
+    """Return the line of an answer that is like what a mistake writes into the reference, 0 for none or several.
+
+    It has all that is new there, or most of its words: more of them than any other line.
+    """
+    flow, theirs = flow_of(source), flow_of(model)
+    texts = source.splitlines()
+    found: dict[int, float] = {}
+    for find, instead in edits:
+        gone, made = find.splitlines(), instead.splitlines()
+        new = {word for one in made for word in TELLS.findall(one)} - {w for one in gone for w in TELLS.findall(one)}
+        for at in (one for one in flow.every() if flow.is_own(one.line, theirs) and not one.begins):
+            text = texts[at.line - 1]
+            like = max((_alike(text, one) for one in made if one not in gone), default=0.0)
+            if like >= MUCH_LIKE or (new and like >= LEAST and new <= set(TELLS.findall(text))):
+                found[at.line] = max(found.get(at.line, 0.0), like)
+    best = sorted(found, key=found.__getitem__, reverse=True)
+    if not best or (len(best) > 1 and found[best[0]] - found[best[1]] < APART):
+        return 0
+    return best[0]
 
 
 def _alike(one: str, two: str) -> float:

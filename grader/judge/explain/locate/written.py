@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.places import lines_of, located
@@ -10,6 +13,9 @@ from grader.judge.explain.locate.traces import Trace, of_answer
 from grader.judge.explain.locate.words import FEW, Located, listed
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
+
+ANOTHER_NAME: Final = re.compile(r"Assign\(targets=\[Name\(id='\w+', ctx=Store\(\)\)\], value=Name\(")
+"""What gives something another name, in the text of a statement."""
 
 
 def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
@@ -24,10 +30,13 @@ def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> L
     lines = lines_of(writes, statements) or tuple(filled)
     model, mine = flow_of(case.check.grading.reference_text), flow_of(statements.source)
     made = dict.fromkeys(statements.of(line) for _step, way in ways for line in way or () if mine.is_own(line, model))
+    read = {name for line in lines for name in mine.at(line).reads}
+    renamed = [one.line for one in mine.every() if ANOTHER_NAME.match(one.text) and not one.stores.isdisjoint(read)]
+    made |= dict.fromkeys(line for line in renamed if line < max(lines, default=0) and mine.is_own(line, model))
     views = [line for line in made if line not in lines][: max(0, FEW - len(lines))]
     told = {"views": listed(views), "written": listed(lines)} if views else {}
     sentence = (
-        _("What was handed in is written into: {written}. A view of it is made in {views}.")
+        _("What was handed in is written into: {written}. It has another name there, or is a view: {views}.")
         if views
         else _("What was handed in is written into: {where}.")
     )
