@@ -93,7 +93,7 @@ def locate_number(cases: Sequence[CaseOutcome], source: str) -> Located | None:
 def locate_refusal(cases: Sequence[CaseOutcome], source: str) -> Located | None:
     """Return where a constructor refuses what the task allows, or begins without that of the class that it is of."""
     case, failure, statements = cases[0], cases[0].failure, statements_of(source)
-    if case.check is None or failure is None or not failure.line:
+    if case.check is None or failure is None or failure.kind != "error" or not failure.line:
         return None
     if BEFORE_ITS_OWN not in failure.message:
         return refused(case, statements)
