@@ -55,7 +55,8 @@ def changed(source: str, right: str) -> frozenset[int]:
         count += max(stop - start, last - first)
         places.update(range(start, stop) if stop > start else (max(start - 1, 0), min(start, len(mine) - 1)))
         if stop == start:
-            places.update(_first_reads(source, mine, start, {line: right for _one, line in theirs[first:last]}))
+            made = {name for _one, line in theirs[first:last] for name in flow_of(right).at(line).stores}
+            places.update(_first_reads(source, mine, start, made))
         begin, end = (mine[start - 1][1] if start else 0), (mine[stop][1] if stop < len(mine) else sys.maxsize)
         idle.update(line for line in nothings if begin < line < end)
         if any(text.startswith("Raise ") for (_depth, text), _line in theirs[first:last]):  # nothing is refused there
@@ -66,20 +67,16 @@ def changed(source: str, right: str) -> frozenset[int]:
     return _with_decorators(source, {mine[at][1] for at in places} | idle)
 
 
-def _first_reads(source: str, mine: list[tuple[Statement, int]], hole: int, missing: dict[int, str]) -> Iterator[int]:
-    """Yield the statements behind a hole in a function that are the first to read what is not made in it.
-
-    ``missing``: the lines of the statements that are not there, and the text that has them.
-    """
-    made = {name for line, text in missing.items() for name in flow_of(text).at(line).stores}
+def _first_reads(source: str, mine: list[tuple[Statement, int]], hole: int, made: set[str]) -> Iterator[int]:
+    """Yield the statements behind a hole in a function that are the first to read what should be ``made`` in it."""
     for at in range(hole, len(mine)):
         (_depth, text), line = mine[at]
         if not made or text.startswith(("FunctionDef ", "ClassDef ")):
             return
-        read = made & flow_of(source).at(line).reads
-        if read:
+        statement = flow_of(source).at(line)
+        if made & statement.reads:
             yield at
-        made -= read | flow_of(source).at(line).stores
+        made -= statement.reads | statement.stores
 
 
 def _with_decorators(source: str, lines: set[int]) -> frozenset[int]:

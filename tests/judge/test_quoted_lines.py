@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,12 @@ from grader.dev.answers import known_answers
 from tests.gradings import by_kata
 from tests.judge.test_causes import changed, line_of, why
 from tests.marked import marks
+
+
+def first_with_lines(session: Session, kata: str, answer: str) -> tuple[dict[str, Any], frozenset[int]]:
+    """Return the first cause of a known wrong answer that has lines, and the lines that are wrong."""
+    known = next(one for one in known_answers(catalog.find(kata)) if Path(one.name).stem == answer)
+    return next(cause for cause in why(session, kata, known.source) if cause["lines"]), marks(known)
 
 
 @pytest.mark.parametrize(
@@ -32,10 +39,9 @@ from tests.marked import marks
 )
 def test_a_wrong_line_is_quoted(session: Session, kata: str, answer: str, most: int) -> None:
     """It is among so many lines at most."""
-    known = next(one for one in known_answers(catalog.find(kata)) if Path(one.name).stem == answer)
-    cause = next(cause for cause in why(session, kata, known.source) if cause["lines"])
+    cause, marked = first_with_lines(session, kata, answer)
     assert len(cause["lines"]) <= most
-    assert cause["line"] in marks(known)
+    assert cause["line"] in marked
 
 
 def test_where_something_is_left_out_the_first_line_is_quoted(session: Session) -> None:

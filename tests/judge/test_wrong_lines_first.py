@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from grader import catalog
 from grader.client.session import Session
-from grader.dev.answers import known_answers
 from tests.gradings import by_kata
-from tests.judge.test_causes import why
-from tests.marked import marks
+from tests.judge.test_quoted_lines import first_with_lines
 
 
 @pytest.mark.parametrize(
@@ -42,7 +37,6 @@ from tests.marked import marks
 )
 def test_a_wrong_line_is_among_the_first(session: Session, kata: str, answer: str, most: int) -> None:
     """There are so many lines at most."""
-    known = next(one for one in known_answers(catalog.find(kata)) if Path(one.name).stem == answer)
-    cause = next(cause for cause in why(session, kata, known.source) if cause["lines"])
+    cause, marked = first_with_lines(session, kata, answer)
     assert len(cause["lines"]) <= most
-    assert not marks(known).isdisjoint(cause["lines"])
+    assert not marked.isdisjoint(cause["lines"])

@@ -42,4 +42,4 @@ def test_it_looks_at_what_works_in_it_alone() -> None:
         "print(*sorted({name.__name__.split('.')[1] for name in hiding.hide(print)}))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["probes", "sandbox", "text", "transport"]
+    assert done.stdout.split() == ["language", "probes", "sandbox", "text", "transport"]

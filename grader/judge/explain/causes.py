@@ -38,6 +38,7 @@ MOST_ALONE: Final = 2
 MOST_FOR_ONE: Final = 3
 """So many of them for one place, where the first ones tell a wide one: each is right for its own case."""
 MUCH_SMALLER: Final = 4
+"""Beside a call that tells a wide place one of so many times fewer numbers is looked at."""
 CHEAP: Final = 150
 """Where one has taken more steps than so many, others like it are not looked at for a narrower place."""
 MOST_LINES_OF_A_NAME: Final = 6

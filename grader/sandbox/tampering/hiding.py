@@ -17,8 +17,8 @@ from typing import Any, Final
 from grader.probes.seal import sealed
 
 NAME: Final = "grader"
-HERE: Final = ("grader.sandbox", "grader.probes", "grader.transport", "grader.text")
-"""What works in a sandbox; the rest lies there because the process it was forked from has imported it."""
+HERE: Final = ("grader.sandbox", "grader.probes", "grader.transport", "grader.text", "grader.language")
+"""What works in a sandbox, with what that imports; the rest lies there because whoever was forked had imported it."""
 _alive: list[types.ModuleType] = []
 
 

@@ -79,6 +79,10 @@ class Flow:
         """Return the statements in their order."""
         return [statement for line, statement in sorted(self._at.items()) if line == statement.line]
 
+    def begin_of(self, line: int) -> int:
+        """Return the line at which the function or class begins that stands before a line last; 0 for none."""
+        return max((one.line for one in self.every() if one.begins and one.line < line), default=0)
+
     def is_own(self, line: int, model: Flow) -> bool:
         """Whether another file does not have the statement of a line word for word."""
         return self.at(line).text not in model.texts

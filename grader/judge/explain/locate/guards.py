@@ -56,7 +56,7 @@ def asked(mine: Flow, model: Flow, line: int) -> tuple[int, ...]:
     if not raised.text.startswith(("Assert(", "Raise(")):
         return ()
     head = mine.at(raised.heads[-1] if raised.text.startswith("Raise(") and raised.heads else raised.line)
-    begin = max((one.line for one in mine.every() if one.begins and one.line < head.line), default=0)
+    begin = mine.begin_of(head.line)
     before = [one for one in reversed(mine.every()) if begin < one.line < head.line and not one.is_plain]
     made = [one for one in before if not one.stores.isdisjoint(head.reads)]
     lines = tuple(one.line for one in (head, *made) if mine.is_own(one.line, model))[:FEW]

@@ -97,8 +97,7 @@ def locate_refusal(cases: Sequence[CaseOutcome], source: str) -> Located | None:
         return None
     if BEFORE_ITS_OWN not in failure.message:
         return refused(case, statements)
-    begins = max((at.line for at in flow_of(source).every() if at.begins and at.line < failure.line), default=0)
-    lines = tuple(line for line in (begins, failure.line) if line)
+    lines = tuple(line for line in (flow_of(source).begin_of(failure.line), failure.line) if line)
     return located(case, lines, _("`super().__init__()` has to come first: {where}."))
 
 
