@@ -1,4 +1,4 @@
-"""Token ids that a narrower type of number takes for others, and the ways in which a model that translates is asked."""
+"""Token ids that a narrower type takes for others, their embeddings, and the ways in which a translator is asked."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import torch
 
 from grader.judge.cases.check import Check
 from grader.judge.cases.modules import Module
+from grader.judge.cases.rng import Numbers
 from grader.kit.defaults import filled_since, slices_of_longer_ones
 from grader.kit.inference import inference_mode
 
@@ -14,6 +15,24 @@ def with_ids(tokens: torch.Tensor, *ids: int) -> torch.Tensor:
     """Put these ids into every row (..., n) behind its first token; to a narrower type some look like padding."""
     tokens[:, 1 : 1 + len(ids)] = torch.tensor(ids)
     return tokens
+
+
+def outweigh_positions(
+    check: Check, rng: Numbers, model: Module, vocabularies: tuple[int, int], width: int, within: str = ""
+) -> Module:
+    """Set a Transformer's weights so that in float64 tokens outweigh the table of positions: that has fewer digits.
+
+    Scores in the first layers have their usual size, else near ties magnify what the table rounds. ``vocabularies``: of
+    source and target; ``within``: what its parameters' names begin with.
+    """
+    loud = 40.0 if check.variant_dtype == torch.float64 else 1.0
+    for side, size in zip(("encoder", "decoder"), vocabularies, strict=True):
+        model.set(**{f"{within}{side}__embedding__weight": rng.normal(size, width, scale=loud / width**0.5)})
+    for attention in ("encoder__layers__0__attention", "decoder__layers__0__self_attn"):
+        for name in ("W_q", "W_k"):
+            weight = rng.normal(width, width, scale=1 / loud / width**0.5)
+            model.set(**{f"{within}{attention}__{name}__weight": weight})
+    return model
 
 
 def translated_in_every_way(

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.tokens import with_ids
+from grader.kit.tokens import outweigh_positions, with_ids
 
 # Gradients through a cache that was handed in are not graded: cases that hand one on have no `grad` variant.
 # A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide models.
@@ -19,13 +19,7 @@ SOURCE, TARGET, PAD = 11, 13, 0
 def build(check, rng, d_model=32, n_heads=4, d_ff=24, n_layers=1, *more, vocabularies=(SOURCE, TARGET), **settings):
     """Build a model; in float64 the tokens outweigh the table of positions, which has the digits of float32."""
     model = check.module(*vocabularies, d_model, n_heads, d_ff, n_layers, *more, **settings)
-    loud = 40.0 if check.variant_dtype == torch.float64 else 1.0
-    for side, size in zip(("encoder", "decoder"), vocabularies, strict=True):
-        model.set(**{f"{side}__embedding__weight": rng.normal(size, d_model, scale=loud / d_model**0.5)})
-    for attention in ("encoder__layers__0__attention", "decoder__layers__0__self_attn"):
-        for name in ("W_q", "W_k"):  # scores of the usual size
-            model.set(**{f"{attention}__{name}__weight": rng.normal(d_model, d_model, scale=1 / loud / d_model**0.5)})
-    return model
+    return outweigh_positions(check, rng, model, vocabularies, d_model)
 
 
 def sources(rng, *shape):

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from grader.kit import corpus
+from grader.kit.tokens import outweigh_positions
 
 SOURCE, TARGET, PAD = 11, 13, 0
 WIDTH, OUTPUT = 32, "transformer__decoder__dense__weight"
@@ -21,14 +22,7 @@ without_both = pytest.mark.derive("device", "contract")
 def build(check, rng, n_layers=1):
     """Build a model; in float64 the tokens outweigh the table of positions, which has the digits of float32."""
     model = check.module(SOURCE, TARGET, WIDTH, 4, 24, n_layers)
-    loud = 40.0 if check.variant_dtype == torch.float64 else 1.0
-    for side, size in (("encoder", SOURCE), ("decoder", TARGET)):
-        model.set(**{f"transformer__{side}__embedding__weight": rng.normal(size, WIDTH, scale=loud / WIDTH**0.5)})
-    for attention in ("encoder__layers__0__attention", "decoder__layers__0__self_attn"):
-        for name in ("W_q", "W_k"):  # scores of the usual size
-            weight = rng.normal(WIDTH, WIDTH, scale=1 / loud / WIDTH**0.5)
-            model.set(**{f"transformer__{attention}__{name}__weight": weight})
-    return model
+    return outweigh_positions(check, rng, model, (SOURCE, TARGET), WIDTH, "transformer__")
 
 
 def lively(check, rng):
