@@ -46,7 +46,8 @@ WITH_OTHER_THINGS: Final = {
     ),
     "samples of a model": ("evaluation/", "cli/evaluating.py", "cli/task.py", "show/evaluation.py"),
     "why an answer fails: its place, its causes, pictures of both": (
-        *("judge/explain/locate/", "judge/explain/causes.py", "judge/explain/picture.py", "judge/explain/drawing.py"),
+        *("judge/explain/locate/", "judge/explain/causes.py", "judge/explain/cause.py"),
+        *("judge/explain/search.py", "judge/explain/picture.py", "judge/explain/drawing.py"),
         *("probes/lines.py", "probes/steps.py", "probes/work.py", "sandbox/named.py", "kit/drawings.py"),
         *("show/causes.py", "show/code.py", "show/drawings.py", "show/html.py", "show/hypertext.py"),
         *("show/paragraphs.py", "show/pictures.py", "cli/drawing.py"),

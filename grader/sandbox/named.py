@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import torch
 
-from grader.probes.lines import Passed
 from grader.probes.steps import SOURCE, Recorder, Step
 from grader.probes.ways import Ways
 from grader.probes.work import Work
@@ -43,7 +42,7 @@ def recorded(executor: Executor, header: Header, tensors: Tensors) -> tuple[Head
     ``recorded`` in the header are fields of the call that differ from ``PLAIN``.
     """
     recorder = Recorder(executor.filename)
-    snapshot = Snapshot(to_cpu=observe.to_cpu)
+    snapshot = Snapshot(to_cpu=observe.to_cpu, most=MOST_VALUES + 2)
     reply: Header = {"kind": STEPS, "raised": False}
     heap: Tensors = {}
     try:
@@ -51,8 +50,9 @@ def recorded(executor: Executor, header: Header, tensors: Tensors) -> tuple[Head
     except Exception:  # noqa: BLE001 - that it raises is known already
         reply["raised"] = True
     reply["returned"] = recorder.returned
-    reply["steps"] = described(recorder.steps, snapshot)
-    reply["passed"] = snapshot.tensor(written(recorder.lines.passed))
+    reply["steps"] = snapshot.tensor(as_json(described(recorder.steps, snapshot)))
+    passed = [[one.frame, one.line, one.caller, one.made] for one in recorder.lines.passed]
+    reply["passed"] = snapshot.tensor(as_json(passed))
     heap = snapshot.tensors
     return reply, heap
 
@@ -74,9 +74,9 @@ def gone(executor: Executor, header: Header, tensors: Tensors) -> tuple[Header, 
     return {"kind": WAYS, "taken": sorted(map(list, ways.taken))}, {}
 
 
-def written(passed: list[Passed]) -> torch.Tensor:
-    """Return the statements that ran as bytes of JSON: there may be more of them than a header holds."""
-    text = json.dumps([[one.frame, one.line, one.caller, one.made] for one in passed]).encode()
+def as_json(told: list[Any]) -> torch.Tensor:
+    """Return what is told as bytes of JSON: there may be more of it than a header holds."""
+    text = json.dumps(told).encode()
     text = text if len(text) <= MOST_WRITTEN else b"[]"
     return torch.frombuffer(bytearray(text), dtype=torch.uint8)
 

@@ -60,8 +60,9 @@ def describe(value: object) -> str:
 class Snapshot:
     """Collects the tensors of a result as independent CPU copies, and the tree that points to them."""
 
-    def __init__(self, *, to_cpu: Any = None, packer: Packer | None = None) -> None:
-        """Begin with no tensors, in a ``packer`` of its own unless one is given."""
+    def __init__(self, *, to_cpu: Any = None, packer: Packer | None = None, most: int = MAX_TENSORS) -> None:
+        """Begin with no tensors, in a ``packer`` of its own unless one is given; ``most``: so many may come."""
+        self._most = most
         self._packer = packer if packer is not None else Packer()
         self.live: list[torch.Tensor] = []
         self._to_cpu = to_cpu
@@ -111,7 +112,7 @@ class Snapshot:
             size *= length
         self._bytes += size * plain.element_size()
         self._count += 1
-        if self._bytes > MAX_PAYLOAD or self._count > MAX_TENSORS:
+        if self._bytes > MAX_PAYLOAD or self._count > self._most:
             raise TooLarge(f"the result is too large: shape {tuple(_shape(plain))}")
         if device != "cpu":
             plain = self._to_cpu(plain) if self._to_cpu is not None else _to(plain, "cpu")

@@ -20,6 +20,7 @@ CHOOSES: Final = re.compile(r"\b(IfExp|Call|BoolOp)\(")
 """What may choose among several tensors, in the text of a statement."""
 SCALES: Final = re.compile(r"Pow\(\)|\bsqrt\b|\bDiv\(\)|value=\d*\.\d|value=\d+e")
 """What makes a number that others are multiplied by, rather than one that says how many there are."""
+A_NUMBER: Final = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 ROOM: Final = re.compile(r"attr='(new_)?(empty|zeros)(_like)?'")
 """What only makes room for what others write."""
 OF_WEIGHTS: Final = ("Linear", "Parameter", "Embedding")
@@ -68,6 +69,10 @@ class Around:
         self._likely: dict[int, None] = {}
         """Those to be told first: a call that leaves out what is asked for, a condition that might have changed it."""
         self._seen: set[int] = set()
+        self._first = frozenset[int]()
+        """The statements that go wrong, as they ran."""
+        self._handed: dict[int, None] = {}
+        """Who called their functions with numbers of Python's that choose what is done."""
 
     def lines(self, steps: Iterable[int], most: int | None = None, *, onward: bool = True) -> tuple[int, ...]:
         """Return the lines that may be to blame for what these steps do, other than their own.
@@ -78,6 +83,7 @@ class Around:
         step_of = self._trace.steps
         # who computes something comes before who only puts it elsewhere
         left = [step_of[number].at for number in sorted(steps, key=lambda number: (step_of[number].moves, number))]
+        self._first = frozenset(left)
         for number in left:
             self._onward(number)
         ends = [n for n, one in enumerate(self._trace.passed) if one.caller < 0 and RESULT in one.made][-1:]
@@ -103,13 +109,14 @@ class Around:
         choices = [*likely, *(line for line in choices if line not in likely)]
         loops = {head for line in own for head in self._flow.at(line).heads}
         near.sort(key=lambda line: bool(loops) and loops.isdisjoint(self._flow.at(line).heads))
-        scales = [line for line in near if line not in self._ran and SCALES.search(self._flow.at(line).text)]
+        scales = [line for line in near if SCALES.search(self._flow.at(line).text)]
+        scales.sort(key=lambda line: line in self._ran)
         near.sort(key=lambda line: not self._makes_a_scale(line))
         users = self._users(set(steps), own) if most > 0 else []
         # what goes in there was made before the call, where it is not what goes on
         before = [line for line in near if line not in self._ran and not ROOM.search(self._flow.at(line).text)]
         first = users if onward else before
-        near = list(dict.fromkeys((*choices, *scales, *first, *near)))
+        near = list(dict.fromkeys((*choices, *self._handed, *scales, *first, *near)))
         if most < 0:
             return tuple(near)
         return tuple(dict.fromkeys((*near, *far, *users)))[: max(most, len(choices))]
@@ -192,6 +199,7 @@ class Around:
                 if self._trace.passed[bound].made[name] == "None" or not self._is_left_out(one.line, name):
                     self._default(one.line, name)
                 yield from self._called_without(bound, number, name)
+                self._numbers_handed(bound, number, name)
             elif self._is_choice(bound, name):
                 self._note([self._trace.passed[bound].line], far=self._is_known(bound, name))
                 self._heads(self._flow.at(self._trace.passed[bound].line))
@@ -237,6 +245,16 @@ class Around:
         if one.caller >= 0:
             left_out = self._trace.passed[bound].made[name] == "None" and self._is_left_out(one.line, name)
             yield self._called(one.caller, likely=left_out)
+
+    def _numbers_handed(self, bound: int, number: int, name: str) -> None:
+        """Note who called a function with a number, where it is a factor, or is written there."""
+        one, text = self._trace.passed[number], self._trace.passed[bound].made[name]
+        if number not in self._first or one.caller < 0 or not A_NUMBER.fullmatch(text):
+            return
+        line = self._line(self._trace.passed[one.caller].line)
+        is_written = f"Constant(value={text})" in self._flow.at(line).text
+        if (is_written or self._makes_a_scale(self._line(one.line))) and self._flow.is_own(line, self._model):
+            self._handed.setdefault(line)
 
     def _read_at(self, number: int) -> frozenset[str]:
         return self._flow.at(self._trace.passed[number].line).reads
@@ -301,14 +319,7 @@ class Around:
             for attribute in sorted(statement.attributes):
                 nothing = (at for at, text in self._statements.given(attribute, one.line) if text.endswith(NONE))
                 self._note(nothing, likely=True)
-            makers = self._makers_of_none(between, statement)
-            if not makers and not statement.attributes:  # it is there, and asked for the other way round
-                self._note([one.line], likely=True)
-            for by in (by for by in makers if not by.begins):
-                self._note([by.line], likely=True)
-                self._heads(by)
-            if one.caller >= 0 and any(by.begins for by in makers):  # an argument for which its function got nothing
-                yield self._called(one.caller, likely=True)
+            yield from self._made_none(between, statement)
 
     def _onward(self, number: int) -> None:
         """Note conditions behind a statement that might have given what it made another value."""
@@ -326,10 +337,26 @@ class Around:
             if not names:
                 return
 
-    def _makers_of_none(self, number: int, head: Statement) -> list[Statement]:
-        """Return the statements that made None of what a condition asks for, or the function that got None for it."""
-        names = (name for name in sorted(head.reads) if self._is_none(number, name))
-        return [self._flow.at(self._trace.passed[self._bound(number, name)].line) for name in names]
+    def _made_none(self, number: int, statement: Statement) -> Iterator[int]:
+        """Note who made None of what a condition asks for, and yield whoever called the functions that got it."""
+        makers = [self._bound(number, name) for name in sorted(statement.reads) if self._is_none(number, name)]
+        if not makers and not statement.attributes and statement.is_head:
+            self._note([statement.line], likely=True)  # it is there, and asked for the other way round
+        for maker in makers:
+            by = self._flow.at(self._trace.passed[maker].line)
+            if by.begins:
+                continue
+            if any(self._is_none(maker, name) for name in by.reads):  # it hands on what it got
+                self._note([by.line], far=True)
+                yield from self._made_none(maker, by)
+                continue
+            self._note([line for line in by.heads if self._flow.at(line).is_asked][-1:], likely=True)
+            self._note([by.line], likely=True)
+            self._heads(by)
+        caller = self._trace.passed[number].caller
+        if caller >= 0 and any(self._flow.at(self._trace.passed[maker].line).begins for maker in makers):
+            yield self._called(caller, likely=True)  # an argument for which its function got nothing
+            yield from self._made_none(caller, self._flow.at(self._trace.passed[caller].line))
 
     def _heads(self, statement: Statement) -> None:
         """Note the conditions and loops that a statement stands in, and those that might have handed something back."""

@@ -13,6 +13,7 @@ from grader.judge.cases.check import Check
 from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate import costs, dropped, guards, kinds, meeting, written
 from grader.judge.explain.locate.around import Around
+from grader.judge.explain.locate.attributes import attribute
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.match import RELATIVE
 from grader.judge.explain.locate.partners import first_wrong, partners
@@ -79,7 +80,7 @@ def locate(
             return found
         found = _by_numbers(case, exchange, statements, passing) or kinds.precision(case, exchange, statements)
         found = found or (guards.refused(case, statements) if case.failure.line else None)
-        return found or kinds.attribute(case, exchange, statements)
+        return found or attribute(case, exchange, statements)
     if group == "fact":
         return _by_fact(case, exchange, statements, passing)
     if group == "structure":
@@ -88,7 +89,7 @@ def locate(
         if plain and _is_formed_alike(exchange.value, exchange.want):
             return found
         found = (found if found is None or found.is_place else None) or kinds.structure(case, exchange, statements)
-        return found or kinds.attribute(case, exchange, statements)
+        return found or attribute(case, exchange, statements)
     look = _LOOKS.get(group)
     return look(case, exchange, statements) if look is not None else None
 
@@ -296,7 +297,7 @@ _LOOKS: Final[dict[str, Callable[[CaseOutcome, Exchange, Statements], Located | 
     "modified": written.modified,
     "parameters": kinds.parameters,
     "no-error": guards.unchecked,
-    "missing": kinds.attribute,
+    "missing": attribute,
 }
 
 

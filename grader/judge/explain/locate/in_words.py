@@ -34,6 +34,10 @@ _WORD: Final = re.compile(r"'([A-Za-z_]\w{2,})'|\b(Is|IsNot)\(\)")
 """Names and attributes in what a statement says, and texts of one word."""
 BEFORE_ITS_OWN: Final = "before Module.__init__() call"
 """What torch says where a class that is a module gets layers before it has called the constructor of Module."""
+MOST_ELSEWHERE: Final = 10
+"""So many statements of a function are told where it is known that it goes wrong for what that has left."""
+ANYWHERE: Final = frozenset(("device", "dim", "dtype", "keepdim", "reshape", "shape", "size", "unsqueeze", "view"))
+"""Words that stand in any line and tell nothing of a mistake."""
 _NUMBER: Final = re.compile(r"Constant\(value=(\d[\d.e+-]*)\)")
 SMALL: Final = frozenset(("0", "1", "2", "3", "0.0", "1.0", "2.0", "0.5"))
 """Numbers that stand for no choice, or for an axis."""
@@ -41,10 +45,13 @@ _AT_FIRST: Final = re.compile(r"'(init|\w+_init|normal_|uniform_|trunc_normal_|(
 """What gives weights their first numbers: others are loaded."""
 
 
-def locate_in_words(cases: Sequence[CaseOutcome], source: str, mistake: Mistake) -> Located | None:
+def locate_in_words(
+    cases: Sequence[CaseOutcome], source: str, mistake: Mistake, place: Located | None = None
+) -> Located | None:
     """Return where words or numbers of a mistake stand in an answer that the reference has nowhere: few statements.
 
     Where it has none, the statements that it moves, or those of the function in which it is made, if they are few.
+    ``place``: where it goes wrong by its numbers: words elsewhere tell nothing then.
     """
     model = _model(cases)
     text = next(all_applied((mistake,), model), None) if model is not None else None
@@ -53,18 +60,50 @@ def locate_in_words(cases: Sequence[CaseOutcome], source: str, mistake: Mistake)
     right, wrong, flow = flow_of(model), flow_of(text), flow_of(source)
     own = _own(flow, right)
     for said in (_words, _numbers):
-        if (found := _standing(cases[0], own, _all(wrong, said) - _all(right, said), said)) is not None:
+        found = _standing(cases[0], own, _all(wrong, said) - _all(right, said) - ANYWHERE, said)
+        if found is not None and (place is None or place.is_open or set(found.lines) <= set(place.lines)):
             return found
     gone, new = _differing(right, wrong)
     moved = {at.text for at in gone} & {at.text for at in new}
     lines = tuple(at.line for at in flow.every() if at.text in moved)
     if len(lines) <= FEW and (found := located(cases[0], lines, _("It is done in {where}."))) is not None:
         return found
-    for name in (*_functions_of(text, new), *_functions_of(model, gone)):
+    changed = (*_functions_of(text, new), *_functions_of(model, gone))
+    return _made_in(cases[0], changed, source, own, FEW)
+
+
+def locate_elsewhere(cases: Sequence[CaseOutcome], source: str, mistake: Mistake, place: Located) -> Located | None:
+    """Return the statements of the function in which a mistake is made, where another goes wrong for what it left.
+
+    Both have the names of the reference's.
+    """
+    model = _model(cases)
+    text = next(all_applied((mistake,), model), None) if model is not None else None
+    if model is None or text is None:
+        return None
+    right, flow = flow_of(model), flow_of(source)
+    gone, new = _differing(right, flow_of(text))
+    changed = (*_functions_of(text, new), *_functions_of(model, gone))
+    here = set(_functions_of(source, [flow.at(line) for line in place.lines]))
+    if (
+        not here
+        or not changed
+        or not here.isdisjoint(changed)
+        or not here <= {name for name, _lines in functions(model)}
+    ):
+        return None
+    return _made_in(cases[0], changed, source, _own(flow, right), MOST_ELSEWHERE)
+
+
+def _made_in(
+    case: CaseOutcome, names: Iterable[str], source: str, own: Sequence[Statement], most: int
+) -> Located | None:
+    """Return the statements of the first of these functions that has some of its own, and not too many."""
+    for name in names:
         inside = next((lines for other, lines in functions(source) if other == name), range(0))
         lines = tuple(at.line for at in own if at.line in inside and at.text)
-        if 0 < len(lines) <= FEW:
-            return located(cases[0], lines, _("It is made in `{name}`: {where}."), name=name)
+        if 0 < len(lines) <= most:
+            return located(case, lines, _("It is made in `{name}`: {where}."), name=name)
     return None
 
 

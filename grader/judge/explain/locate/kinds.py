@@ -12,6 +12,7 @@ import torch
 from grader.judge.cases.check import Check
 from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate.around import Around
+from grader.judge.explain.locate.attributes import attribute
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.hidden import taken_out
 from grader.judge.explain.locate.places import asked_for, handed_back, lines_of, located, makers, sizes_of
@@ -306,30 +307,6 @@ def _not_taken(case: CaseOutcome, asked: tuple[str, str], line: int, statements:
         else _("`{name}` is called with other arguments than it takes")
     )
     return replace(found, title=title.format(**words)) if found is not None else None
-
-
-def attribute(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
-    """Find the line that makes an attribute which was read and is not as it should be."""
-    owner, name = asked_for(case, exchange)
-    asked = [name, *(str(arg) for arg in exchange.trees["args"] if type(arg) is str)]  # get_buffer("scale")
-    name, line = next(((one, line) for one in asked if (line := statements.attribute(owner, one))), ("", 0))
-    assert case.check is not None
-    theirs, mine = flow_of(case.check.grading.reference_text), flow_of(statements.source)
-    raised = case.failure is not None and case.failure.group == "error"  # which is the title then
-    title = "" if raised else _("an attribute is not as in the task")
-    if not line and (begin := statements.function(owner, asked[0].partition(".")[0])) and _is_of_another_kind(exchange):
-        lines = tuple(dict.fromkeys((begin, *(at for at in statements.returns(begin) if mine.is_own(at, theirs)))))
-        return located(case, lines, _("It is made in {where}."), title=title)
-    others = [at for at, _text in statements.given(name, line) if mine.is_own(at, theirs)] if line else []
-    lines = tuple(others) if 0 < len(others) <= FEW else (line,) if line else ()
-    return located(case, lines, _("It is made in {where}."), title=title)
-
-
-def _is_of_another_kind(exchange: Exchange) -> bool:
-    """Whether what was read is no such thing as it should be: a method, a tensor in place of a number."""
-    if exchange.reply["kind"] != "value":
-        return True
-    return exchange.want is not None and type(exchange.value) is not type(exchange.want)
 
 
 def _behind_results(trace: Trace, exchange: Exchange) -> list[int]:

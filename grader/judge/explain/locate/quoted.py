@@ -13,6 +13,12 @@ from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
 
 WORD: Final = re.compile(r"\w+|[^\w\s]")
+SAME: Final = (
+    (re.compile(r"(?:math|torch)\.sqrt\((.*)\)"), r"\1 ** 0.5"),
+    (re.compile(r"\.size\((-?\d+)\)"), r".shape[\1]"),
+    (re.compile(r"\.mT\b"), ".transpose(-2, -1)"),
+)
+"""What is written in several ways, and the one it is compared as."""
 TELLS: Final = re.compile(r"[A-Za-z_]\w*|\d[\d.e]*|[<>=]=|-\w+")
 """What tells in a line: names, numbers, comparisons."""
 LEAST: Final = 0.1
@@ -71,10 +77,13 @@ def likest(source: str, model: str, edits: Sequence[tuple[str, str]]) -> int:
     for find, instead in edits:
         gone, made = find.splitlines(), instead.splitlines()
         new = {word for one in made for word in TELLS.findall(one)} - {w for one in gone for w in TELLS.findall(one)}
+        least = LEAST if any(word[0].isalpha() for word in new) else LIKE  # a number alone stands anywhere
         for at in (one for one in flow.every() if flow.is_own(one.line, theirs) and not one.begins):
             text = texts[at.line - 1]
             like = max((_alike(text, one) for one in made if one not in gone), default=0.0)
-            if like >= MUCH_LIKE or (new and like >= LEAST and new <= set(TELLS.findall(text))):
+            if like <= max((_alike(text, one) for one in gone), default=0.0):
+                continue  # of what was there before it has as much
+            if like >= MUCH_LIKE or (new and like >= least and new <= set(TELLS.findall(text))):
                 found[at.line] = max(found.get(at.line, 0.0), like)
     best = sorted(found, key=found.__getitem__, reverse=True)
     if not best or (len(best) > 1 and found[best[0]] - found[best[1]] < APART):
@@ -84,5 +93,12 @@ def likest(source: str, model: str, edits: Sequence[tuple[str, str]]) -> int:
 
 def _alike(one: str, two: str) -> float:
     """Return how many of the words of two lines are in both."""
-    first, second = set(WORD.findall(one.partition("#")[0])), set(WORD.findall(two.partition("#")[0]))
+    first, second = (set(WORD.findall(_in_one_way(text.partition("#")[0]))) for text in (one, two))
     return len(first & second) / (len(first | second) or 1)
+
+
+def _in_one_way(text: str) -> str:
+    """Return a line with what is written in several ways in one of them."""
+    for pattern, instead in SAME:
+        text = pattern.sub(instead, text)
+    return text

@@ -53,6 +53,12 @@ class Statements:
         made = self._made(line)
         return [node.lineno for node in ast.walk(made) if isinstance(node, ast.Return)] if made is not None else []
 
+    def body(self, line: int) -> list[int]:
+        """Return the lines of the statements in the function that begins at a line, its docstring left out."""
+        made = self._made(line)
+        inner = (node for node in ast.walk(made) if isinstance(node, ast.stmt)) if made is not None else ()
+        return sorted(node.lineno for node in inner if node is not made and not _is_text(node))
+
     def guards(self, line: int) -> list[int]:
         """Return the conditions on which the function that begins at a line raises, or one that it calls, as lines."""
         found: list[int] = []
@@ -170,6 +176,10 @@ def _defaults(node: ast.FunctionDef) -> list[tuple[str, ast.expr]]:
     given = zip(args[len(args) - len(node.args.defaults) :], node.args.defaults, strict=True)
     named = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
     return [(arg.arg, value) for arg, value in (*given, *named) if value is not None]
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def _fills(node: ast.stmt, names: set[str]) -> bool:

@@ -219,7 +219,7 @@ def _read(reply: Header, tensors: Tensors) -> Trace | None:
         return None
     tree = Unpacker(tensors)
     steps: list[Step] = []
-    for number, told in enumerate(reply["steps"][:MOST_SENT]):
+    for number, told in enumerate(_from_json(tree.unpack(reply["steps"]))[:MOST_SENT]):
         line, operation, reads, dtype, shape, name, cuts, writes, device, at, node = told
         if type(line) is not int or not 0 <= line < MOST_LINES or type(operation) is not str or type(name) is not str:
             raise ValueError
@@ -244,10 +244,8 @@ def _read(reply: Header, tensors: Tensors) -> Trace | None:
 
 def _statements(told: Any) -> tuple[Passed, ...]:
     """Read which statements ran. Raises ValueError where that breaks the rules."""
-    if not isinstance(told, torch.Tensor) or told.dtype != torch.uint8 or told.numel() > MOST_WRITTEN:
-        raise ValueError
     found: list[Passed] = []
-    for frame, line, caller, made in json.loads(bytes(told.flatten().tolist())):
+    for frame, line, caller, made in _from_json(told):
         if any(type(number) is not int or number >= MOST_LINES for number in (frame, line, caller)):
             raise ValueError
         if frame <= 0 or line < 0 or not -1 <= caller < len(found) or type(made) is not dict:
@@ -256,6 +254,16 @@ def _statements(told: Any) -> tuple[Passed, ...]:
             raise ValueError
         found.append(Passed(frame, line, caller, made))
     return tuple(found)
+
+
+def _from_json(told: Any) -> list[Any]:
+    """Read what a sandbox tells as bytes of JSON. Raises ValueError where that breaks the rules."""
+    if not isinstance(told, torch.Tensor) or told.dtype != torch.uint8 or told.numel() > MOST_WRITTEN:
+        raise ValueError
+    found = json.loads(bytes(told.flatten().tolist()))
+    if type(found) is not list:
+        raise ValueError
+    return found
 
 
 def of_reference(check: Check, exchange: Exchange) -> Trace | None:
