@@ -1,4 +1,6 @@
-"""Which lines of a known wrong answer are wrong: those in which it differs from the right answer that is nearest.
+"""Which lines of a known wrong answer are wrong: those that its writer marked, or in which it differs from a right one.
+
+Of right answers the nearest is meant.
 
 Statements are compared, not lines: comments, docstrings, annotations and imports make no difference. Where a statement
 is missing, the mark is on those above and below the hole, on what stands there to do nothing, and on the first one that
@@ -17,9 +19,12 @@ from typing import Final
 from grader import catalog
 from grader.dev.answers import Known, known_answers
 from grader.judge.explain.locate.flow import flow_of
+from grader.judge.explain.locate.statements import Statements
 
 MOST_CHANGED: Final = 6
 """With more changed statements than so many it is another answer, not one with a mistake in it."""
+MARK: Final = "# wrong"
+"""How a writer marks a wrong line."""
 _BLOCKS: Final = ("body", "orelse", "finalbody", "handlers")
 
 Statement = tuple[int, str]
@@ -28,6 +33,8 @@ Statement = tuple[int, str]
 
 def marks(answer: Known) -> frozenset[int]:
     """Return the lines at which the wrong statements of an answer begin; empty where it is like no right answer."""
+    if written := [at for at, line in enumerate(answer.source.splitlines(), 1) if line.endswith(MARK)]:
+        return frozenset(map(Statements(answer.source).of, written))
     if answer.kind == "mistake":
         return changed(answer.source, catalog.find(answer.kata).reference())
     found = [changed(answer.source, right) for right in _right_answers(answer.kata)]

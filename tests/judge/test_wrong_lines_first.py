@@ -6,6 +6,7 @@ import pytest
 
 from grader.client.session import Session
 from tests.gradings import by_kata
+from tests.judge.test_causes import changed, line_of, why
 from tests.judge.test_quoted_lines import first_with_lines
 
 
@@ -33,6 +34,15 @@ from tests.judge.test_quoted_lines import first_with_lines
         pytest.param("train-step", "clips_each_group", 3, id="what is done between two steps"),
         pytest.param("train-step", "clipped_to_ten_at_most", 2, id="what it is told to do"),
         pytest.param("encoder-block", "sums_dropped_with_gradients_only", 1, id="who asks for gradients"),
+        pytest.param("transformer", "the_encoder_layers_get_no_mask_padding", 3, id="None, handed on twice"),
+        pytest.param("transformer", "positions_of_a_later_chunk_start_at", 3, id="a number written into a call"),
+        pytest.param("decoder-block", "causal_in_training_only_as_in_d2l", 3, id="the condition that makes None"),
+        pytest.param("mha", "scaled_by_the_root_of_d_model", 3, id="a factor, handed on"),
+        pytest.param("flash-attention", "the_scale_is_taken_from_the_values", 3, id="a factor that has a name"),
+        pytest.param("static-cache", "reset_wipes_the_memory_but_leaves_the", 2, id="what a method leaves as it was"),
+        pytest.param("adamw", "the_step_counts_are_not_taken_over", 7, id="the function that left what is read"),
+        pytest.param("train-step", "evaluate_takes_the_mean_of_the_batches", 8, id="a call of thousands of statements"),
+        pytest.param("sliding-window", "a_query_sees_window_keys_before_itself", 10, id="a wide place, beside a name"),
     ),
 )
 def test_a_wrong_line_is_among_the_first(session: Session, kata: str, answer: str, most: int) -> None:
@@ -40,3 +50,42 @@ def test_a_wrong_line_is_among_the_first(session: Session, kata: str, answer: st
     cause, marked = first_with_lines(session, kata, answer)
     assert len(cause["lines"]) <= most
     assert not marked.isdisjoint(cause["lines"])
+
+
+@pytest.mark.parametrize(
+    ("kata", "old", "new", "marked", "sentence"),
+    by_kata(
+        pytest.param(
+            "mha",
+            "            scores = scores.masked_fill(~mask, float(",
+            "            scores.masked_fill(~mask, float(",
+            "            scores.masked_fill(~mask, float(",
+            "Nobody uses what is made in line",
+            id="a result that nobody uses",
+        ),
+        pytest.param(
+            "learned-positions",
+            "dropout: float = 0.0",
+            "dropout: float = 0.5",
+            "dropout: float = 0.5",
+            "",
+            id="a default of another kind",
+        ),
+        pytest.param(
+            "positional-encoding",
+            "        super().__init__()\n",
+            "        super()\n",
+            "        super()",
+            "first",
+            id="super()",
+        ),
+    ),
+)
+def test_statements_that_do_nothing(
+    session: Session, kata: str, old: str, new: str, marked: str, sentence: str
+) -> None:
+    """A result that is thrown away, another default than in the task, a constructor that is not called."""
+    source = changed(kata, (old, new))
+    cause = next(cause for cause in why(session, kata, source) if cause["lines"])
+    assert line_of(source, marked) in cause["lines"]
+    assert sentence in cause["evidence"]["steps"]

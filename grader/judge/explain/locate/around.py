@@ -20,6 +20,7 @@ CHOOSES: Final = re.compile(r"\b(IfExp|Call|BoolOp)\(")
 """What may choose among several tensors, in the text of a statement."""
 SCALES: Final = re.compile(r"Pow\(\)|\bsqrt\b|\bDiv\(\)|value=\d*\.\d|value=\d+e")
 """What makes a number that others are multiplied by, rather than one that says how many there are."""
+WORD: Final = re.compile(r"[A-Za-z_]\w*")
 A_NUMBER: Final = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 ROOM: Final = re.compile(r"attr='(new_)?(empty|zeros)(_like)?'")
 """What only makes room for what others write."""
@@ -212,7 +213,7 @@ class Around:
             for line, text in self._statements.given(name, one.line):
                 if self._is_new or not _makes_weights(text):
                     self._note([line, *self._statements.called(text)])
-                    self._default(line, text.rpartition(" = ")[2])
+                    self._default(line, text)
 
     def _made_of(self, bound: int) -> Iterator[int]:
         """Note what a number of Python's was taken from, back to what is right, and yield the statements."""
@@ -223,11 +224,14 @@ class Around:
                     self._note([step.line])
                     yield step.at
 
-    def _default(self, line: int, name: str) -> None:
-        """Note where the function of a line begins, if it gives one of its arguments a default of its own."""
-        where, value = self._statements.defaults(line).get(name, (0, ""))
-        if where and (name, value) not in self._defaults:
-            self._found.setdefault(where)
+    def _default(self, line: int, text: str) -> None:
+        """Note where the function of a line begins, if it gives an argument in a text a default of its own."""
+        for name in dict.fromkeys(WORD.findall(text)):
+            where, value = self._statements.defaults(line).get(name, (0, ""))
+            if where and (name, value) not in self._defaults:
+                self._found.setdefault(where)
+                if any(name == other for other, _value in self._defaults):  # the reference has another one
+                    self._likely.setdefault(where)
 
     def _is_left_out(self, line: int, name: str) -> bool:
         """Whether an argument is one that may be left out, and is None then."""

@@ -22,9 +22,9 @@ from grader.judge.explain.locate.sharing import shared
 from grader.judge.explain.locate.slices import Place, Slices, Told, alike_places, bits_of
 from grader.judge.explain.locate.statements import Statements, statements_of
 from grader.judge.explain.locate.traces import Trace, calls_before, of_answer, of_reference
-from grader.judge.explain.locate.trim import with_written, without_idle, without_reserved
+from grader.judge.explain.locate.trim import unused, with_written, without_idle, without_reserved
 from grader.judge.explain.locate.uses import foreign
-from grader.judge.explain.locate.words import FEW, Located, told
+from grader.judge.explain.locate.words import FEW, Located, told, with_unused
 from grader.judge.explain.locate.wrong import EXACT, WrongResult, errors, slack_beside, wrong_results
 from grader.judge.explain.reproduce import is_long
 from grader.judge.runs.outcome import CaseOutcome, failed_after
@@ -137,8 +137,18 @@ def _by_numbers(
         return with_around(case, traces, region, statements)
     if by_names is not None and answer.raised and len(by_names.lines) > FEW and (line := case.failure.line):
         by_names = replace(by_names, lines=(line, *(other for other in by_names.lines if other != line)))
-    found = told(case, with_written(by_names, answer, statements), statements)
-    return replace(found, looked_through=len(answer.steps) + len(answer.passed)) if found is not None else None
+    return _told_by_names(case, by_names, answer, statements) if by_names is not None else None
+
+
+def _told_by_names(case: CaseOutcome, region: Region, answer: Trace, statements: Statements) -> Located | None:
+    """Say what a region tells that was found by what names stand for."""
+    assert case.check is not None
+    region = with_written(region, answer, statements)
+    idle = unused(answer, statements, case.check.grading.reference_text)
+    found = told(case, replace(region, lines=tuple(dict.fromkeys((*idle, *region.lines)))), statements)
+    if found is None:
+        return None
+    return replace(with_unused(found, idle), looked_through=len(answer.steps) + len(answer.passed))
 
 
 def _of_results(alignment: Alignment, wrong: Sequence[WrongResult]) -> Region | None:
@@ -198,10 +208,13 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
         lines = (*lines, *(line for line in statements.fills() if line in ran))
     strange = [answer.steps[n].line for n in foreign(answer, region.steps, reference)]
     first = [line for line in strange if line in region.lines and not region.raised][:1]
-    region = replace(region, lines=tuple(dict.fromkeys((*first, *region.lines))))
+    idle = unused(answer, statements, case.check.grading.reference_text)
+    region = replace(region, lines=tuple(dict.fromkeys((*idle, *first, *region.lines))))
     found = told(case, region, statements, lines)
+    if found is None:
+        return None
     left_out = tuple(line for line in every if line not in lines)
-    return replace(found, left_out=left_out, looked_through=len(answer.steps)) if found is not None else None
+    return replace(with_unused(found, idle), left_out=left_out, looked_through=len(answer.steps))
 
 
 def _before(check: Check, exchange: Exchange) -> tuple[Exchange, Trace] | None:

@@ -54,6 +54,8 @@ class Statement:
     """What it says, whatever its layout; of a head what it asks."""
     acts: str = ""
     """What a statement calls that does nothing but call something: "step" in optimizer.step()."""
+    drops: bool = False
+    """Whether it has a value that nobody gets."""
     is_plain: bool = False
     """Whether it can hardly be wrong: it asks for a dtype, names all parts of something, keeps an argument or layer."""
     asks_for_none: bool = False
@@ -157,6 +159,7 @@ def _statement(
         ends=tuple(at for at in _heads_that_leave(node) if at != node.lineno) if isinstance(node, LOOPS) else (),
         text=" ".join(map(ast.dump, parts)),
         acts=_called(node.value) if isinstance(node, ast.Expr) else "",
+        drops=isinstance(node, ast.Expr) and not isinstance(node.value, (ast.Constant, ast.Yield, ast.YieldFrom)),
         is_plain=_is_plain(node),
         asks_for_none=isinstance(node, ast.If) and _is_about_none(node.test),
     )

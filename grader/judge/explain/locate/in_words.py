@@ -38,6 +38,7 @@ MOST_ELSEWHERE: Final = 10
 """So many statements of a function are told where it is known that it goes wrong for what that has left."""
 ANYWHERE: Final = frozenset(("device", "dim", "dtype", "keepdim", "reshape", "shape", "size", "unsqueeze", "view"))
 """Words that stand in any line and tell nothing of a mistake."""
+CONSTRUCTOR: Final = ast.dump(ast.parse("super()").body[0])
 _NUMBER: Final = re.compile(r"Constant\(value=(\d[\d.e+-]*)\)")
 SMALL: Final = frozenset(("0", "1", "2", "3", "0.0", "1.0", "2.0", "0.5"))
 """Numbers that stand for no choice, or for an axis."""
@@ -136,7 +137,10 @@ def locate_refusal(cases: Sequence[CaseOutcome], source: str) -> Located | None:
         return None
     if BEFORE_ITS_OWN not in failure.message:
         return refused(case, statements)
-    lines = tuple(line for line in (flow_of(source).begin_of(failure.line), failure.line) if line)
+    flow = flow_of(source)
+    named = (at.line for at in flow.every() if at.drops and at.text == CONSTRUCTOR)  # super() alone calls nothing
+    begin = flow.begin_of(failure.line)
+    lines = tuple(line for line in (*(at for at in named if begin < at <= failure.line), begin, failure.line) if line)
     return located(case, lines, _("`super().__init__()` has to come first: {where}."))
 
 

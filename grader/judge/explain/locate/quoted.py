@@ -21,6 +21,7 @@ SAME: Final = (
 """What is written in several ways, and the one it is compared as."""
 TELLS: Final = re.compile(r"[A-Za-z_]\w*|\d[\d.e]*|[<>=]=|-\w+")
 """What tells in a line: names, numbers, comparisons."""
+NAMES_OF_ALL: Final = frozenset(("self", "torch", "F", "nn", "math"))
 LEAST: Final = 0.1
 """A line with all that is new in a mistake has to share so many of its words beside it."""
 MUCH_LIKE: Final = 0.65
@@ -76,14 +77,15 @@ def likest(source: str, model: str, edits: Sequence[tuple[str, str]]) -> int:
     found: dict[int, float] = {}
     for find, instead in edits:
         gone, made = find.splitlines(), instead.splitlines()
-        new = {word for one in made for word in TELLS.findall(one)} - {w for one in gone for w in TELLS.findall(one)}
+        were, are = ({word for one in lines for word in _telling(one)} for lines in (gone, made))
+        new, stay = are - were, are & were - NAMES_OF_ALL
         least = LEAST if any(word[0].isalpha() for word in new) else LIKE  # a number alone stands anywhere
-        for at in (one for one in flow.every() if flow.is_own(one.line, theirs) and not one.begins):
+        for at in (s for s in flow.every() if flow.is_own(s.line, theirs) and not (s.begins or s.is_plain)):
             text = texts[at.line - 1]
             like = max((_alike(text, one) for one in made if one not in gone), default=0.0)
-            if like <= max((_alike(text, one) for one in gone), default=0.0):
-                continue  # of what was there before it has as much
-            if like >= MUCH_LIKE or (new and like >= least and new <= set(TELLS.findall(text))):
+            if like <= max((_alike(text, one) for one in gone), default=0.0) or (stay and not stay & _telling(text)):
+                continue  # of what was there before it has as much, or nothing of what is still there
+            if like >= MUCH_LIKE or (new and like >= least and new <= _telling(text)):
                 found[at.line] = max(found.get(at.line, 0.0), like)
     best = sorted(found, key=found.__getitem__, reverse=True)
     if not best or (len(best) > 1 and found[best[0]] - found[best[1]] < APART):
@@ -95,6 +97,11 @@ def _alike(one: str, two: str) -> float:
     """Return how many of the words of two lines are in both."""
     first, second = (set(WORD.findall(_in_one_way(text.partition("#")[0]))) for text in (one, two))
     return len(first & second) / (len(first | second) or 1)
+
+
+def _telling(text: str) -> set[str]:
+    """Return the words of a line that tell something."""
+    return set(TELLS.findall(_in_one_way(text)))
 
 
 def _in_one_way(text: str) -> str:

@@ -1,4 +1,7 @@
-"""What a region has too much, and what it lacks: lines that do nothing, and what is put into a name it reads."""
+"""What a region has too much, and what it lacks: lines that do nothing, and what is put into a name it reads.
+
+A line whose result nobody uses may be what is lacking: `scores.masked_fill(mask, 0.0)` alone does nothing.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +36,30 @@ def without_reserved(region: Region, answer: Trace) -> Region:
     return replace(region, lines=tuple(line for line in region.lines if line not in idle))
 
 
-def with_written(region: Region | None, answer: Trace, statements: Statements) -> Region | None:
+def unused(answer: Trace, statements: Statements, model: str) -> tuple[int, ...]:
+    """Return the lines of statements that ran, have a result, and nobody uses it: not what the reference does, too."""
+    flow, theirs = flow_of(statements.source), flow_of(model)
+    calls = {one.caller for one in answer.passed}
+    read = {number for step in answer.steps for number in step.reads}
+    made: dict[int, list[int]] = {}
+    for number, step in enumerate(answer.steps):
+        made.setdefault(step.at, []).append(number)
+    found: dict[int, bool] = {}
+    for at, one in enumerate(answer.passed):
+        statement = flow.at(one.line)
+        if not statement.drops or not flow.is_own(statement.line, theirs):
+            continue
+        steps = made.get(at, [])
+        writes = any(answer.steps[number].writes >= 0 for number in steps)
+        is_last = bool(steps) and steps[-1] not in read and not writes and at not in calls
+        idle = is_last if statement.acts else not writes
+        found[statement.line] = found.get(statement.line, True) and idle
+    return tuple(line for line, idle in found.items() if idle)
+
+
+def with_written(region: Region, answer: Trace, statements: Statements) -> Region:
     """Add what was put into the names and attributes that are read, behind the last one that is known to be right."""
-    if region is None or not region.lines:
+    if not region.lines:
         return region
     flow, ran = flow_of(statements.source), {one.line for one in answer.passed}
     begin, end = region.right.line if region.right is not None else 0, max(region.lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from grader.judge.explain.locate.region import Region, Right
@@ -66,6 +66,14 @@ def told(
         return None
     sentence = " ".join(part for part in (_sentence(region, lines, statements), _beside(region)) if part)
     return Located(case, lines, sentence, is_open=region.is_open, is_measured=bool(region.times))
+
+
+def with_unused(place: Located, lines: Sequence[int]) -> Located:
+    """Say of a place which of its lines make what nobody uses."""
+    if not lines:
+        return place
+    sentence = _("Nobody uses what is made in {where}.").format(where=listed(lines))
+    return replace(place, sentence=f"{place.sentence} {sentence}")
 
 
 def _returned(returned: str, right: Right, where: str) -> str:
