@@ -17,6 +17,7 @@ from grader.text import clean
 
 FAILURES = ("failed", "timeout", "crashed")
 NARROW = 50
+SHORTEST_TITLE = 20
 ROOM = 22
 """So many lines of a page are for the causes: the first one as whole as it fits, the next ones while there is room."""
 IN_BRIEF = 3
@@ -147,14 +148,16 @@ def where_seen(cause: Cause, case: Case) -> str:
 
 
 def _beside(console: Console, cause: Cause, cases: dict[str, Case]) -> None:
-    """Name a cause in one line."""
+    """Name a cause in one line; where that is too long the title is cut, not the place."""
     case = cases.get(cause["evidence"]["case"], {})
     count = len(cause["cases"])
-    line = Text.assemble(("✗ ", "red"), title_of(cause, case))
+    line, tail = Text.assemble(("✗ ", "red"), title_of(cause, case)), Text()
     if cause["where"]:
-        line.append(f"  {clean(cause['where'])}", PLACE)
+        tail.append(f"  {clean(cause['where'])}", PLACE)
     if count > 1:
-        line.append(" · " + plural("{count} case", "{count} cases", count).format(count=count), "dim")
+        tail.append(" · " + plural("{count} case", "{count} cases", count).format(count=count), "dim")
+    line.truncate(max(console.width - tail.cell_len, SHORTEST_TITLE), overflow="ellipsis")
+    line.append_text(tail)
     if cause["id"] == "seen" and message_of(cause):
         line.append(f"  {first_line(message_of(cause))}", "dim")
     console.print(line, no_wrap=True, overflow="ellipsis")

@@ -118,6 +118,14 @@ def test_the_first_cause_is_told_in_full_and_the_others_briefly():
     assert all(f"✗ mask  case {number}" in whole for number in range(9))
 
 
+def test_a_long_title_is_cut_and_its_place_is_not():
+    """The line to look at is worth more than the last words of what is wrong there."""
+    cases = [case("core", f"case {number}", "failed") for number in range(7)]
+    told = [cause(f"mistake-{n}", [one], where="mha.py:24", title="much " * 20) for n, one in enumerate(cases)]
+    page = shown(report(cases, causes=told), 60)
+    assert sum(line.startswith("✗ much") and line.endswith("…  mha.py:24") for line in page.splitlines()) >= 3
+
+
 @pytest.mark.parametrize("width", [80, 120])
 def test_no_failure_takes_more_than_forty_lines(width):
     """Whatever fails in however many ways, with long sentences, prints and reasons."""
