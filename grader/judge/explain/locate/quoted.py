@@ -83,7 +83,8 @@ def likest(source: str, model: str, edits: Sequence[tuple[str, str]]) -> int:
         for at in (s for s in flow.every() if flow.is_own(s.line, theirs) and not (s.begins or s.is_plain)):
             text = texts[at.line - 1]
             like = max((_alike(text, one) for one in made if one not in gone), default=0.0)
-            if like <= max((_alike(text, one) for one in gone), default=0.0) or (stay and not stay & _telling(text)):
+            was = max((_alike(text, one) for one in gone if one not in made), default=0.0)
+            if like <= was or (stay and not stay & _telling(text)):
                 continue  # of what was there before it has as much, or nothing of what is still there
             if like >= MUCH_LIKE or (new and like >= least and new <= _telling(text)):
                 found[at.line] = max(found.get(at.line, 0.0), like)
