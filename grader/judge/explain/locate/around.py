@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from grader.judge.explain.locate.flow import Flow, Statement, flow_of
+from grader.judge.explain.locate.flow import Statement, flow_of
 from grader.judge.explain.locate.slices import ENOUGH, bits_of
-from grader.judge.explain.locate.statements import FILLS, Statements, statements_of
+from grader.judge.explain.locate.statements import Statements, statements_of
 from grader.judge.explain.locate.traces import Trace
 from grader.probes.lines import RESULT, UNKNOWN
 
@@ -56,7 +56,6 @@ class Around:
         self._trace, self._statements = answer, statements
         self._flow = flow_of(statements.source)
         self._model = flow_of(model)
-        self._acts = _acts(reference, self._model) if reference else []
         self._theirs = {
             (name, text) for one in (reference.passed if reference else ()) for name, text in one.made.items()
         }
@@ -74,12 +73,17 @@ class Around:
         """The statements that go wrong, as they ran."""
         self._handed: dict[int, None] = {}
         """Who called their functions with numbers of Python's that choose what is done."""
+        self._numbers_read: dict[int, None] = {}
+        """Who made numbers of Python's that they read, and the reference does not have."""
 
-    def lines(self, steps: Iterable[int], most: int | None = None, *, onward: bool = True) -> tuple[int, ...]:
+    def lines(
+        self, steps: Iterable[int], most: int | None = None, *, onward: bool = True, is_factor: bool = False
+    ) -> tuple[int, ...]:
         """Return the lines that may be to blame for what these steps do, other than their own.
 
         ``most``: so many at most, first those that are near; below 0 all that are near, and no others. ``onward``:
-        who first goes on from these steps comes before those that are merely near.
+        who first goes on from these steps comes before those that are merely near. ``is_factor``: it is
+        known to be by a factor that they are wrong.
         """
         step_of = self._trace.steps
         # who computes something comes before who only puts it elsewhere
@@ -107,7 +111,7 @@ class Around:
             return tuple(every)
         likely = [line for line in self._likely if line in every][:MOST_LIKELY]
         choices = [line for line in near if "IfExp(" in self._flow.at(line).text]  # of which it may be the other one
-        choices = [*likely, *(line for line in choices if line not in likely)]
+        choices = [] if is_factor else [*likely, *(line for line in choices if line not in likely)]
         loops = {head for line in own for head in self._flow.at(line).heads}
         near.sort(key=lambda line: bool(loops) and loops.isdisjoint(self._flow.at(line).heads))
         scales = [line for line in near if SCALES.search(self._flow.at(line).text)]
@@ -117,7 +121,11 @@ class Around:
         # what goes in there was made before the call, where it is not what goes on
         before = [line for line in near if line not in self._ran and not ROOM.search(self._flow.at(line).text)]
         first = users if onward else before
-        near = list(dict.fromkeys((*choices, *self._handed, *scales, *first, *near)))
+        asked = {name for line in own for name in self._flow.at(line).attributes}
+        counts = (line for line in near if line in self._ran and self._flow.at(line).text.startswith("AugAssign"))
+        changed = [line for line in counts if asked & self._flow.at(line).sets]
+        chosen = [line for line in self._numbers_read if line in near]
+        near = list(dict.fromkeys((*choices, *self._handed, *scales, *changed, *chosen, *first, *near)))
         if most < 0:
             return tuple(near)
         return tuple(dict.fromkeys((*near, *far, *users)))[: max(most, len(choices))]
@@ -134,18 +142,9 @@ class Around:
         first = next((line for line in behind if line and line not in own), 0)
         return [first] if first and self._flow.is_own(first, self._model) else []
 
-    def acted(self, begin: int, end: int) -> list[int]:
-        """Return the statements between two lines that do something to what is there, and what says how or whether.
-
-        Only where the last line does so itself, other than to a list.
-        """
-        acts = self._flow.at(end).acts
-        if not acts or acts in FILLS:
-            return []
-        ran = [self._flow.at(line) for line in sorted(self._ran) if begin < line < end]
-        read = {name for one in ran if one.acts for name in one.reads}
-        every = [one for one in ran if one.acts or one.is_asked or not one.stores.isdisjoint(read)]
-        return [one.line for one in every if self._flow.is_own(one.line, self._model)]
+    def also(self, lines: Iterable[int]) -> None:
+        """Note lines that somebody else has found."""
+        self._found |= dict.fromkeys(lines)
 
     def fed(self, line: int) -> list[int]:
         """Return the statements that made what a statement reads that failed, the last one first."""
@@ -172,18 +171,6 @@ class Around:
                     if at >= 0:
                         self._note([passed[at].line])
 
-    def order(self) -> None:
-        """Note what is done in another order than the reference does it, where both do it."""
-        mine = _acts(self._trace, self._flow)
-        common = {name for name, _line in mine} & {name for name, _line in self._acts}
-        own, theirs = ([one for one in acts if one[0] in common] for acts in (mine, self._acts))
-        if sorted(name for name, _line in own) != sorted(name for name, _line in theirs):
-            return
-        apart = next((at for at, (one, two) in enumerate(zip(own, theirs, strict=True)) if one[0] != two[0]), None)
-        if apart is not None:
-            later = next((line for name, line in own[apart:] if name == theirs[apart][0]), own[apart][1])
-            self._found |= dict.fromkeys((later, own[apart][1]))
-
     def _line(self, line: int) -> int:
         return self._flow.at(line).line
 
@@ -202,18 +189,36 @@ class Around:
                 yield from self._called_without(bound, number, name)
                 self._numbers_handed(bound, number, name)
             elif self._is_choice(bound, name):
-                self._note([self._trace.passed[bound].line], far=self._is_known(bound, name))
-                self._heads(self._flow.at(self._trace.passed[bound].line))
-                yield from self._made_of(bound)
-                loops = bool(self._flow.at(self._trace.passed[bound].line).targets)
-                if loops or "#" not in self._trace.passed[bound].made[name]:  # what Python's numbers were made of, too
-                    yield bound
+                yield from self._chosen(bound, number, name)
+        if number in self._first:
+            yield from self._inside(number)
         self._heads(statement)
         for name in sorted(statement.attributes):
             for line, text in self._statements.given(name, one.line):
                 if self._is_new or not _makes_weights(text):
                     self._note([line, *self._statements.called(text)])
                     self._default(line, text)
+
+    def _chosen(self, bound: int, number: int, name: str) -> Iterator[int]:
+        """Note who gave a name what is no tensor, or what was there, and yield it where that was made of others."""
+        made, line = self._trace.passed[bound].made[name], self._line(self._trace.passed[bound].line)
+        known = self._is_known(bound, name)
+        self._note([line], far=known)
+        if number in self._first and not known and A_NUMBER.fullmatch(made):
+            self._numbers_read.setdefault(line)
+        self._heads(self._flow.at(line))
+        yield from self._made_of(bound)
+        if self._flow.at(line).targets or "#" not in made:  # what Python's numbers were made of, too
+            yield bound
+
+    def _inside(self, number: int) -> Iterator[int]:
+        """Note what functions handed back that a statement called and that made no tensor, and yield where they did."""
+        for inner in range(number + 1, len(self._trace.passed)):
+            one = self._trace.passed[inner]
+            if one.caller == number and RESULT in one.made and "#" not in one.made[RESULT]:
+                self._note([one.line])
+                self._numbers_read.setdefault(self._line(one.line))
+                yield inner
 
     def _made_of(self, bound: int) -> Iterator[int]:
         """Note what a number of Python's was taken from, back to what is right, and yield the statements."""
@@ -257,6 +262,7 @@ class Around:
             return
         line = self._line(self._trace.passed[one.caller].line)
         is_written = f"Constant(value={text})" in self._flow.at(line).text
+        is_written |= self._statements.defaults(one.line).get(name, (0, ""))[1] == f"Constant(value={text})"
         if (is_written or self._makes_a_scale(self._line(one.line))) and self._flow.is_own(line, self._model):
             self._handed.setdefault(line)
 
@@ -381,12 +387,6 @@ class Around:
                 if statement.line not in self._found and (far or statement.is_plain or statement.targets):
                     self._far[statement.line] = 2 if statement.is_plain else 1
                 self._found.setdefault(statement.line)
-
-
-def _acts(trace: Trace, flow: Flow) -> list[tuple[str, int]]:
-    """Return what statements call that do nothing else, in the order in which they ran, and their lines."""
-    statements = (flow.at(one.line) for one in trace.passed)
-    return [(statement.acts, statement.line) for statement in statements if statement.acts]
 
 
 def _makes_weights(text: str) -> bool:

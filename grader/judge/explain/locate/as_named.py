@@ -19,7 +19,7 @@ from grader.judge.explain.locate.slices import ENOUGH, Place, Slices, Told, Writ
 from grader.judge.explain.locate.statements import statements_of
 from grader.judge.explain.locate.traces import Step, Trace, of_answer, of_reference
 from grader.judge.explain.locate.words import Located, told
-from grader.judge.explain.locate.wrong import slack_of
+from grader.judge.explain.locate.wrong import is_cut_short, slack_of
 from grader.judge.explain.mistakes import Mistake, all_applied
 from grader.judge.runs.outcome import CaseOutcome
 from grader.probes.lines import RESULT, UNKNOWN
@@ -48,6 +48,8 @@ def locate_named(cases: Sequence[CaseOutcome], source: str, mistake: Mistake) ->
     exchange = wrong_call(cases[0]) if cases else None
     if exchange is not None and (sharing := shared(cases[0], exchange, source)) is not None:
         return sharing
+    if exchange is not None and is_cut_short(exchange.value, exchange.want):
+        return None  # it is when to stop that is wrong, and numbers do not tell that
     first = _call(cases[0], mistake) if cases else None
     if first is None:
         return None

@@ -12,6 +12,7 @@ from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.cases.check import Check
 from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate import costs, dropped, guards, kinds, meeting, written
+from grader.judge.explain.locate.acts import acted, out_of_order
 from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.attributes import attribute
 from grader.judge.explain.locate.flow import flow_of
@@ -25,7 +26,7 @@ from grader.judge.explain.locate.traces import Trace, calls_before, of_answer, o
 from grader.judge.explain.locate.trim import unused, with_written, without_idle, without_reserved
 from grader.judge.explain.locate.uses import foreign
 from grader.judge.explain.locate.words import FEW, Located, told, with_unused
-from grader.judge.explain.locate.wrong import EXACT, WrongResult, errors, slack_beside, wrong_results
+from grader.judge.explain.locate.wrong import EXACT, WrongResult, errors, is_cut_short, slack_beside, wrong_results
 from grader.judge.explain.reproduce import is_long
 from grader.judge.runs.outcome import CaseOutcome, failed_after
 from grader.transport.wire import Tree, dtype_name, tensors_in
@@ -189,19 +190,20 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
     region = without_reserved(without_idle(region, answer, statements, case.check.grading.reference_text), answer)
     if not region.lines:
         return None
-    if region.right is not None:
-        acted = around.acted(region.right.line, max(region.lines))
-        region = replace(region, lines=tuple(dict.fromkeys((*acted[:FEW], *region.lines))))
-    around.order()
-    around.strangers(region.steps, region.strangers)
     model, flow = flow_of(case.check.grading.reference_text), flow_of(statements.source)
+    if region.right is not None:
+        done = acted(answer, flow, model, region.right.line, max(region.lines))
+        region = replace(region, lines=tuple(dict.fromkeys((*done[:FEW], *region.lines))))
+    around.also(out_of_order(answer, flow, reference, model))
+    around.strangers(region.steps, region.strangers)
     # what the reference has word for word is right by itself, and takes no room
     own = {statements.of(line) for line in region.lines if flow.is_own(line, model)}
     every = around.lines(region.steps)
     if region.raised and len(region.lines) < FEW:
         fed = (line for line in around.fed(region.lines[0]) if line not in region.lines)
         region = replace(region, lines=(*region.lines, *fed)[:FEW])
-    lines = around.lines(region.steps, FEW - (0 if region.is_open else len(own)), onward=not region.is_open)
+    most = FEW - (0 if region.is_open else len(own))
+    lines = around.lines(region.steps, most, onward=not region.is_open, is_factor=bool(region.times))
     calls = {one.frame for one in answer.passed if one.caller < 0}
     if len(calls) > 1:  # the first may have left something in what came
         ran = {one.line for one in answer.passed}
@@ -286,7 +288,13 @@ def _of_statements(
                 Told(mine, flows[1], aligned.name_of_mine, digits),
             )
     theirs = Told(reference, flows[0], alignment.name_of_theirs, digits)
-    return Slices(theirs, Told(answer, flows[1], alignment.name_of_mine, digits), together).region(raised=answer.raised)
+    slices = Slices(theirs, Told(answer, flows[1], alignment.name_of_mine, digits), together)
+    region = slices.region(raised=answer.raised)
+    early = slices.ended_early() if not answer.raised and is_cut_short(exchange.value, exchange.want) else []
+    if not early or region is None:
+        return region
+    lines = tuple(line for line in region.lines if line not in early)
+    return replace(region, lines=(*early, *lines) if len(early) + len(lines) <= FEW else tuple(early))
 
 
 def _alike(passing: Sequence[CaseOutcome], exchange: Exchange) -> list[tuple[Check, Exchange]]:
@@ -323,12 +331,18 @@ def chosen(cases: Sequence[CaseOutcome]) -> CaseOutcome | None:
     plain = [c for c in fitting if c.family == c.case.family and c.family in DERIVED_FROM] or fitting
     by_group = {g: [c for c in plain if c.failure is not None and c.failure.group == g] for g in OF_NUMBERS}
     plain = by_group["value"] or by_group["error"] or plain  # numbers tell most, a fact least
+    plain = [c for c in fitting if _is_cut_short(c)] or plain  # but a list that ends too early
     plain = [c for c in plain if not _repeats(c)] or plain
     size = {case: _size(case) for case in plain}
     few = [case for case in plain if size[case] <= LARGEST_CALL]
     if few:
         return max(few, key=size.__getitem__)
     return min(plain, key=size.__getitem__, default=None)
+
+
+def _is_cut_short(case: CaseOutcome) -> bool:
+    call = wrong_call(case)
+    return call is not None and is_cut_short(call.value, call.want)
 
 
 def _repeats(case: CaseOutcome) -> bool:

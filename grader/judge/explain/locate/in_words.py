@@ -34,6 +34,8 @@ _WORD: Final = re.compile(r"'([A-Za-z_]\w{2,})'|\b(Is|IsNot)\(\)")
 """Names and attributes in what a statement says, and texts of one word."""
 BEFORE_ITS_OWN: Final = "before Module.__init__() call"
 """What torch says where a class that is a module gets layers before it has called the constructor of Module."""
+MOST_IN_A_FUNCTION: Final = 5
+"""So many statements of a function are told where nothing else is known."""
 MOST_ELSEWHERE: Final = 10
 """So many statements of a function are told where it is known that it goes wrong for what that has left."""
 ANYWHERE: Final = frozenset(("device", "dim", "dtype", "keepdim", "reshape", "shape", "size", "unsqueeze", "view"))
@@ -67,10 +69,15 @@ def locate_in_words(
     gone, new = _differing(right, wrong)
     moved = {at.text for at in gone} & {at.text for at in new}
     lines = tuple(at.line for at in flow.every() if at.text in moved)
+    over = _moved_over(right, wrong, moved)
+    others = tuple(at.line for at in flow.every() if at.text in over and at.line not in lines)
+    lines = (*lines, *others) if lines and len(lines) + len(others) <= FEW else lines
     if len(lines) <= FEW and (found := located(cases[0], lines, _("It is done in {where}."))) is not None:
         return found
     changed = (*_functions_of(text, new), *_functions_of(model, gone))
-    return _made_in(cases[0], changed, source, own, FEW)
+    if place is not None:
+        return _made_in(cases[0], changed, source, model, FEW)
+    return _made_in(cases[0], changed, source, model, MOST_IN_A_FUNCTION, alone=True)
 
 
 def locate_elsewhere(cases: Sequence[CaseOutcome], source: str, mistake: Mistake, place: Located) -> Located | None:
@@ -93,19 +100,36 @@ def locate_elsewhere(cases: Sequence[CaseOutcome], source: str, mistake: Mistake
         or not here <= {name for name, _lines in functions(model)}
     ):
         return None
-    return _made_in(cases[0], changed, source, _own(flow, right), MOST_ELSEWHERE)
+    return _made_in(cases[0], changed, source, model, MOST_ELSEWHERE)
 
 
 def _made_in(
-    case: CaseOutcome, names: Iterable[str], source: str, own: Sequence[Statement], most: int
+    case: CaseOutcome, names: Iterable[str], source: str, model: str, most: int, *, alone: bool = False
 ) -> Located | None:
-    """Return the statements of the first of these functions that has some of its own, and not too many."""
+    """Return the statements of the first of these functions that has some of its own, and not too many.
+
+    So are those of functions that it calls and the reference does not have. What stands in another function of the
+    reference is its own, too. ``alone``: those of the function tell something without the others.
+    """
+    flow, theirs = flow_of(source), flow_of(model)
+    here, there = dict(functions(source)), dict(functions(model))
     for name in names:
-        inside = next((lines for other, lines in functions(source) if other == name), range(0))
-        lines = tuple(at.line for at in own if at.line in inside and at.text)
-        if 0 < len(lines) <= most:
-            return located(case, lines, _("It is made in `{name}`: {where}."), name=name)
+        called = [other for other in here if other not in there and _calls(flow, here.get(name, range(0)), other)]
+        known = {at.text for at in theirs.every() if at.line in there.get(name, range(0))}
+        every = [at for other in (name, *called) for at in flow.every() if at.line in here.get(other, range(0))]
+        lines = tuple(dict.fromkeys(at.line for at in every if at.text and at.text not in known))
+        inside = tuple(line for line in lines if line in here.get(name, range(0)))
+        for some, room in ((lines, MOST_ELSEWHERE if called and most > FEW else most), (inside, most if alone else 0)):
+            if 0 < len(some) <= room:
+                return located(case, some, _("It is made in `{name}`: {where}."), name=name)
     return None
+
+
+def _calls(flow: Flow, inside: range, function: str) -> bool:
+    """Whether a statement between some lines names a function, or a method of the same object."""
+    name = function.rpartition(".")[2]
+    word = f"attr='{name}'" if "." in function else f"id='{name}'"
+    return any(word in at.text for at in flow.every() if at.line in inside)
 
 
 def locate_asking(cases: Sequence[CaseOutcome], source: str, factor: str) -> Located | None:
@@ -175,6 +199,17 @@ def _words(text: str) -> list[str]:
 
 def _numbers(text: str) -> list[str]:
     return _NUMBER.findall(text)
+
+
+def _moved_over(right: Flow, wrong: Flow, moved: set[str]) -> set[str]:
+    """Return the statements over which others were moved: it may be these that stand in the wrong place."""
+    found: set[str] = set()
+    for text in moved:
+        one, other = ([at.text for at in flow.every() if at.text] for flow in (right, wrong))
+        first, last = one.index(text), other.index(text)
+        before, after = set(one[:first]) & set(other[last:]), set(one[first:]) & set(other[:last])
+        found |= (before | after) - moved
+    return found
 
 
 def _functions_of(text: str, statements: Iterable[Statement]) -> list[str]:

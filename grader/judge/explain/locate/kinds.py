@@ -129,7 +129,9 @@ def device(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Loc
 def precision(case: CaseOutcome, exchange: Exchange, statements: Statements) -> Located | None:
     """Find the lines at which numbers go through a shorter dtype than they have, where the reference's do not."""
     assert case.check is not None
-    mine = dtype_name(case.check.variant.dtype)
+    dtypes = [dtype_name(leaf.dtype) for leaf in tensors_in(exchange.value)]
+    mine = max((name for name in dtypes if name in WIDTH), key=WIDTH.__getitem__, default="")
+    mine = max(mine or "float16", dtype_name(case.check.variant.dtype), key=lambda name: WIDTH.get(name, 0))
     if mine not in WIDTH:
         return None
     trace, model = of_answer(case.check, exchange), of_reference(case.check, exchange)

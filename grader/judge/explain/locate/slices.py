@@ -178,6 +178,25 @@ class Slices:
             lines = tuple(dict.fromkeys((*self._ended(last[0], max(numbers)), *lines)))
         return Region(lines, told, steps=frozenset(numbers)) if lines else None
 
+    def ended_early(self) -> list[int]:
+        """Return where a loop ended last: the condition, the jump, and what made that which it asks for."""
+        ends = self._children.get(-1, [])
+        end = next((n for n in ends if RESULT in self._mine.passed[n].made), 0)
+        frame = self._mine.passed[end].frame if end else 0
+        ran = [n for n in range(end) if self._mine.passed[n].frame == frame]
+        jump = next((n for n in reversed(ran) if self._statement(n).jumps and self._statement(n).heads), -1)
+        if jump < 0:
+            return []
+        heads = [n for n in ran if n < jump and self._statement(n).line == max(self._statement(jump).heads)]
+        head = heads[-1] if heads else jump
+        makers = [at for name in sorted(self._statement(head).reads) for at in self._made_before(head, name)]
+        found = (head, *sorted(makers, reverse=True), jump)
+        return list(dict.fromkeys(self._statement(n).line for n in found if not self._statement(n).begins))
+
+    def _made_before(self, number: int, name: str) -> list[int]:
+        """Return the statement that made what a name stands for where another one ran."""
+        return _last(self._index.made.get((self._mine.passed[number].frame, name)), number)
+
     def _goes_on(self, value: Value) -> bool:
         """Whether the reference makes another one after this in its place, and the answer is over with it."""
         theirs = self._histories.get(self._mine.history[value][0]) or self._single.get(self._mine.texts[value])

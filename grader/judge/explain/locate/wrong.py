@@ -80,3 +80,12 @@ def _error(mine: torch.Tensor, theirs: torch.Tensor) -> float:
         return 0.0
     largest = float(theirs.double().nan_to_num(posinf=0.0, neginf=0.0).abs().max())
     return float((mine.double() - theirs.double()).abs().nan_to_num().max()) / max(largest, 1e-30)
+
+
+def is_cut_short(mine: Tree, theirs: Tree) -> bool:
+    """Whether a list of a result is the beginning of the one it should be: what makes its items has ended too early."""
+    if not isinstance(mine, (tuple, list)) or not isinstance(theirs, (tuple, list)):
+        return False
+    if len(mine) < len(theirs):
+        return all(type(one) is int and one == other for one, other in zip(mine, theirs, strict=False))
+    return any(map(is_cut_short, mine, theirs))
