@@ -41,7 +41,9 @@ from tests.judge.test_quoted_lines import first_with_lines
         pytest.param("flash-attention", "the_scale_is_taken_from_the_values", 3, id="a factor that has a name"),
         pytest.param("static-cache", "reset_wipes_the_memory_but_leaves_the", 2, id="what a method leaves as it was"),
         pytest.param("adamw", "the_step_counts_are_not_taken_over", 7, id="the function that left what is read"),
-        pytest.param("train-step", "evaluate_takes_the_mean_of_the_batches", 8, id="a call of thousands of statements"),
+        pytest.param(
+            "train-step", "evaluate_takes_the_mean_of_the_batches", 9, id="a call of few batches, not of many"
+        ),
         pytest.param("adamw", "one_common_step_counter_for_all_parameters", 3, id="an attribute that counts"),
         pytest.param("beam-search", "the_search_stops_as_soon_as_any", 4, id="a list that is cut short"),
         pytest.param("greedy-decode", "eos_ends_the_loop_before_it_is", 3, id="the jump that cuts it short"),

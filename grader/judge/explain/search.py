@@ -11,7 +11,8 @@ from grader.judge.explain.diagnosis import Diagnosis
 from grader.judge.explain.few import asks_for_much
 from grader.judge.explain.levels import by_factor
 from grader.judge.explain.locate.as_named import locate_named
-from grader.judge.explain.locate.find import chosen, locate
+from grader.judge.explain.locate.choice import chosen
+from grader.judge.explain.locate.find import locate
 from grader.judge.explain.locate.in_words import (
     locate_asking,
     locate_elsewhere,
@@ -81,7 +82,8 @@ class Search:
             place = self._look([with_line], beside or others)
             place = place if place is not None and len(place.lines) <= FEW else None
         if with_line is None if place is None else len(place.lines) > FEW:
-            place = locate_in_words(own, self._source, diagnosis.mistake, place) or place
+            narrow = place if place is not None and len(place.lines) <= MOST_LINES_OF_A_WAY else None
+            place = locate_in_words(own, self._source, diagnosis.mistake, narrow) or place
         if place is not None:
             place = locate_elsewhere(own, self._source, diagnosis.mistake, place) or place
         evidence = _telling(own, place) if place is not None else with_line or own[0]

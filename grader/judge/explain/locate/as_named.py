@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from grader.judge.cases.check import Check
-from grader.judge.explain.locate.find import DIGITS, FEW_DIGITS, with_around, wrong_call
+from grader.judge.explain.locate.choice import wrong_call
+from grader.judge.explain.locate.find import DIGITS, FEW_DIGITS, with_around
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.match import many, plain
 from grader.judge.explain.locate.region import Alignment

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 
 from grader.judge.cases.check import Check
 from grader.judge.exchange.results import Exchange
-from grader.judge.explain.locate.find import locate, wrong_call
+from grader.judge.explain.locate.choice import wrong_call
+from grader.judge.explain.locate.find import locate
 from grader.judge.explain.locate.traces import of_reference
 from grader.judge.explain.locate.words import Located
 from grader.judge.explain.locate.wrong import wrong_results

@@ -12,7 +12,7 @@ from typing import Final
 
 from grader.judge.cases.check import Check
 from grader.judge.exchange.results import Exchange
-from grader.judge.explain.locate.find import wrong_call
+from grader.judge.explain.locate.choice import wrong_call
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.statements import statements_of
 from grader.judge.explain.locate.words import FEW, Located, listed
