@@ -45,10 +45,11 @@ def quoted(place: Located, source: str, edits: Sequence[tuple[str, str]] = ()) -
     own = [line for line in place.lines if flow.is_own(line, model)]
     texts = source.splitlines()
     made = {line for _find, instead in edits for line in instead.splitlines()}
-    made -= {line for find, _instead in edits for line in find.splitlines()}
+    gone = {line for find, _instead in edits for line in find.splitlines()}
+    made, gone = made - gone, gone - made
     if edits and not made:
         return place.line
-    like = {line: max((_alike(texts[line - 1], one) for one in made), default=0.0) for line in own}
+    like = {line: _likeness(texts[line - 1], made, gone) for line in own}
     best = max(own, key=like.__getitem__, default=0)
     return best if best and like[best] >= LIKE else next(iter(own), place.line)
 
@@ -82,9 +83,8 @@ def likest(source: str, model: str, edits: Sequence[tuple[str, str]]) -> int:
         least = LEAST if any(word[0].isalpha() for word in new) else LIKE  # a number alone stands anywhere
         for at in (s for s in flow.every() if flow.is_own(s.line, theirs) and not (s.begins or s.is_plain)):
             text = texts[at.line - 1]
-            like = max((_alike(text, one) for one in made if one not in gone), default=0.0)
-            was = max((_alike(text, one) for one in gone if one not in made), default=0.0)
-            if like <= was or (stay and not stay & _telling(text)):
+            like = _likeness(text, set(made) - set(gone), set(gone) - set(made))
+            if not like or (stay and not stay & _telling(text)):
                 continue  # of what was there before it has as much, or nothing of what is still there
             if like >= MUCH_LIKE or (new and like >= least and new <= _telling(text)):
                 found[at.line] = max(found.get(at.line, 0.0), like)
@@ -92,6 +92,12 @@ def likest(source: str, model: str, edits: Sequence[tuple[str, str]]) -> int:
     if not best or (len(best) > 1 and found[best[0]] - found[best[1]] < APART):
         return 0
     return best[0]
+
+
+def _likeness(text: str, made: set[str], gone: set[str]) -> float:
+    """Return how like a line is what a mistake writes; 0 where it is as like what was there before."""
+    like = max((_alike(text, one) for one in made), default=0.0)
+    return like if like > max((_alike(text, one) for one in gone), default=0.0) else 0.0
 
 
 def _alike(one: str, two: str) -> float:
