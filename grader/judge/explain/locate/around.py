@@ -232,15 +232,19 @@ class Around:
     def _default(self, line: int, text: str) -> None:
         """Note where the function of a line begins, if it gives an argument in a text a default of its own."""
         for name in dict.fromkeys(WORD.findall(text)):
-            where, value = self._statements.defaults(line).get(name, (0, ""))
+            where, value = self._default_of(line, name)
             if where and (name, value) not in self._defaults:
                 self._found.setdefault(where)
                 if any(name == other for other, _value in self._defaults):  # the reference has another one
                     self._likely.setdefault(where)
 
+    def _default_of(self, line: int, name: str) -> tuple[int, str]:
+        """Return where the function of a line begins that gives an argument a default, and that; 0 and "" for none."""
+        return self._statements.defaults(line).get(name, (0, ""))
+
     def _is_left_out(self, line: int, name: str) -> bool:
         """Whether an argument is one that may be left out, and is None then."""
-        return self._statements.defaults(line).get(name, (0, ""))[1] == NOTHING
+        return self._default_of(line, name)[1] == NOTHING
 
     def _called(self, number: int, *, likely: bool = False) -> int:
         """Note a statement that called a function: which arguments it got is its choice."""
@@ -261,8 +265,8 @@ class Around:
         if number not in self._first or one.caller < 0 or not A_NUMBER.fullmatch(text):
             return
         line = self._line(self._trace.passed[one.caller].line)
-        is_written = f"Constant(value={text})" in self._flow.at(line).text
-        is_written |= self._statements.defaults(one.line).get(name, (0, ""))[1] == f"Constant(value={text})"
+        number_said = f"Constant(value={text})"
+        is_written = number_said in self._flow.at(line).text or number_said == self._default_of(one.line, name)[1]
         if (is_written or self._makes_a_scale(self._line(one.line))) and self._flow.is_own(line, self._model):
             self._handed.setdefault(line)
 

@@ -25,10 +25,11 @@ OF_NUMBERS: Final = ("value", "error")
 OF_MODULES: Final = ("parameters", "no-error")
 """Kinds for which no call has to be made once more."""
 LONGEST_TOLD: Final = 120
-"""So many passing cases are looked through for one that tells much, in so many characters at most."""
+"""A result that is no tensor is looked at in so many characters at most."""
 LEAST_REPEATED: Final = 24
+"""Results of fewer numbers are not asked whether these repeat."""
 MOST_EACH: Final = 3
-"""In results of so many numbers or more each stands so often at most, else they tell little of their order."""
+"""Each number stands so often in a result at most, else they tell little of their order."""
 
 
 def chosen(cases: Sequence[CaseOutcome]) -> CaseOutcome | None:

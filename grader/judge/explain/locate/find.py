@@ -37,6 +37,7 @@ MOST_RESULTS: Final = 4
 DIGITS: Final = {torch.float64: 9, torch.float32: 5}
 FEW_DIGITS: Final = 2
 MOST_PASSING: Final = 60
+"""So many passing cases are looked through for one that tells much."""
 FAINT: Final = 1e-5
 
 Traces = tuple[Alignment, Trace, Trace]

@@ -56,10 +56,10 @@ def locate_in_words(
     Where it has none, the statements that it moves, or those of the function in which it is made, if they are few.
     ``place``: where it goes wrong by its numbers: words elsewhere tell nothing then.
     """
-    model = _model(cases)
-    text = next(all_applied((mistake,), model), None) if model is not None else None
-    if model is None or text is None:
+    texts = _without_and_with(cases, mistake)
+    if texts is None:
         return None
+    model, text = texts
     right, wrong, flow = flow_of(model), flow_of(text), flow_of(source)
     own = _own(flow, right)
     for said in (_words, _numbers):
@@ -74,10 +74,8 @@ def locate_in_words(
     lines = (*lines, *others) if lines and len(lines) + len(others) <= FEW else lines
     if len(lines) <= FEW and (found := located(cases[0], lines, _("It is done in {where}."))) is not None:
         return found
-    changed = (*_functions_of(text, new), *_functions_of(model, gone))
-    if place is not None:
-        return _made_in(cases[0], changed, source, model, FEW)
-    return _made_in(cases[0], changed, source, model, MOST_IN_A_FUNCTION, alone=True)
+    most = FEW if place is not None else MOST_IN_A_FUNCTION
+    return _made_in(cases[0], _changed(model, text), source, model, most, alone=place is None)
 
 
 def locate_elsewhere(cases: Sequence[CaseOutcome], source: str, mistake: Mistake, place: Located) -> Located | None:
@@ -85,20 +83,13 @@ def locate_elsewhere(cases: Sequence[CaseOutcome], source: str, mistake: Mistake
 
     Both have the names of the reference's.
     """
-    model = _model(cases)
-    text = next(all_applied((mistake,), model), None) if model is not None else None
-    if model is None or text is None:
+    texts = _without_and_with(cases, mistake)
+    if texts is None:
         return None
-    right, flow = flow_of(model), flow_of(source)
-    gone, new = _differing(right, flow_of(text))
-    changed = (*_functions_of(text, new), *_functions_of(model, gone))
+    model, text = texts
+    flow, changed, known = flow_of(source), _changed(model, text), dict(functions(model))
     here = set(_functions_of(source, [flow.at(line) for line in place.lines]))
-    if (
-        not here
-        or not changed
-        or not here.isdisjoint(changed)
-        or not here <= {name for name, _lines in functions(model)}
-    ):
+    if not here or not changed or not here.isdisjoint(changed) or not here <= known.keys():
         return None
     return _made_in(cases[0], changed, source, model, MOST_ELSEWHERE)
 
@@ -171,6 +162,19 @@ def locate_refusal(cases: Sequence[CaseOutcome], source: str) -> Located | None:
 def _model(cases: Sequence[CaseOutcome]) -> str | None:
     """Return the text of the reference; None where no case has been looked at."""
     return next((case.check.grading.reference_text for case in cases if case.check is not None), None)
+
+
+def _without_and_with(cases: Sequence[CaseOutcome], mistake: Mistake) -> tuple[str, str] | None:
+    """Return the text of the reference without a mistake and with it; None where no case has been looked at."""
+    model = _model(cases)
+    text = next(all_applied((mistake,), model), None) if model is not None else None
+    return (model, text) if model is not None and text is not None else None
+
+
+def _changed(model: str, text: str) -> tuple[str, ...]:
+    """Return the names of the functions in which two texts differ."""
+    gone, new = _differing(flow_of(model), flow_of(text))
+    return (*_functions_of(text, new), *_functions_of(model, gone))
 
 
 def _own(flow: Flow, model: Flow) -> list[Statement]:

@@ -81,9 +81,10 @@ def likest(source: str, model: str, edits: Sequence[tuple[str, str]]) -> int:
         were, are = ({word for one in lines for word in _telling(one)} for lines in (gone, made))
         new, stay = are - were, are & were - NAMES_OF_ALL
         least = LEAST if any(word[0].isalpha() for word in new) else LIKE  # a number alone stands anywhere
+        comes, goes = set(made) - set(gone), set(gone) - set(made)
         for at in (s for s in flow.every() if flow.is_own(s.line, theirs) and not (s.begins or s.is_plain)):
             text = texts[at.line - 1]
-            like = _likeness(text, set(made) - set(gone), set(gone) - set(made))
+            like = _likeness(text, comes, goes)
             if not like or (stay and not stay & _telling(text)):
                 continue  # of what was there before it has as much, or nothing of what is still there
             if like >= MUCH_LIKE or (new and like >= least and new <= _telling(text)):
