@@ -130,6 +130,7 @@ class Judge:
         with _given_up_after(workbench.kata.grading_seconds + SECOND_NET_SECONDS), contextlib.closing(grading.answer):
             Runner(grading, progress.notes, plan, progress.confirms).run(runs, patiently=many)
             progress.lap("cases")
+            progress.explains()
             outcomes = sorted(progress.outcomes, key=lambda o: (FAMILIES.index(o.family), o.case.position))
             if explained:
                 isolate(grading, outcomes, request["source"])
@@ -189,6 +190,11 @@ class _Progress:
     def confirms(self) -> None:
         """All that shows something new has passed; the rest of the cases begins."""
         tell(self._client, {"event": "confirming"})
+
+    def explains(self) -> None:
+        """All cases are decided; where some fail it is time to find out why, which may take seconds."""
+        if self._failed:
+            tell(self._client, {"event": "explaining", "failed": self._failed})
 
     def notes(self, case: CaseOutcome) -> None:
         """A case is decided."""

@@ -33,8 +33,9 @@ class Progress:
         elif event["event"] == "progress":
             self._done, self._failed = event["done"], event["failed"]
             title = clean(event["title"], 60)
-        elif event["event"] == "training":
-            self._write(f"{self._kata}: {training(event)}")
+        elif event["event"] in ("training", "explaining"):
+            told = training(event) if event["event"] == "training" else explaining(event, self._total)
+            self._write(f"{self._kata}: {told}")
             return
         else:
             return
@@ -57,3 +58,8 @@ def training(event: dict[str, Any]) -> str:
     """Say how far a training is."""
     sentence = _("training, step {step} of {steps}, loss {loss:.3f}")
     return sentence.format(step=event["step"], steps=event["steps"], loss=event["loss"])
+
+
+def explaining(event: dict[str, Any], total: int) -> str:
+    """Say that all cases are decided, and that the judge looks for the cause."""
+    return _("{failed} of {total} cases fail, looking for the cause …").format(failed=event["failed"], total=total)

@@ -13,7 +13,7 @@ from grader.language import _
 from grader.show.colours import NOTE, PLACE
 from grader.show.console import console
 from grader.show.outcome import outcome
-from grader.show.progress import training
+from grader.show.progress import explaining, training
 from grader.text import cells
 
 Draw = Callable[[Console], None]
@@ -140,11 +140,16 @@ class Live:
         """Count the cases where a grading takes its time."""
         if event["event"] == "plan":
             self._total = event["total"]
+        elif event["event"] == "explaining":
+            self._say(explaining(event, self._total))
         elif event["event"] in ("progress", "training") and time.monotonic() - self._drawn > PROGRESS_SECONDS:
-            self._status = training(event) if event["event"] == "training" else self._counted(event)
-            if not self._scrolled:
-                self._write(_HOME + self._rendered(self._head)[0] + _REST_OF_LINE + self._below())
-            self._drawn = time.monotonic()
+            self._say(training(event) if event["event"] == "training" else self._counted(event))
+
+    def _say(self, status: str) -> None:
+        self._status = status
+        if not self._scrolled:
+            self._write(_HOME + self._rendered(self._head)[0] + _REST_OF_LINE + self._below())
+        self._drawn = time.monotonic()
 
     def _counted(self, event: dict[str, Any]) -> str:
         status = _("checking, case {done} of {total}").format(done=event["done"], total=self._total)

@@ -39,6 +39,8 @@ class Progressing:
     done: int = 0
     total: int = 0
     failed: int = 0
+    is_over: bool = False
+    """Whether all cases are decided and the judge looks for the cause."""
 
 
 class Answer:
@@ -256,6 +258,9 @@ class Answer:
             if now - self._shown_at > STEP_SECONDS:
                 self._shown_at = now
                 self._publish()
+        elif event["event"] == "explaining":
+            self._progress = replace(self._progress, done=self._progress.total, failed=event["failed"], is_over=True)
+            self._publish()
 
     def _judged(self, job: Job, report: Document) -> None:
         report, _planted = finished(self._app, self._target, report, whole=True)
@@ -333,6 +338,7 @@ class Answer:
             "done": progress.done,
             "total": progress.total,
             "failed": progress.failed,
+            "explaining": progress.is_over,
             "verdict": verdict,
         }
 

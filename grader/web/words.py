@@ -50,6 +50,7 @@ WORDS: Final = {
     "checking": marked("checking"),
     "progress": marked("checking, case {done} of {total}"),
     "failing": marked(", {failed} failed"),
+    "explaining": marked("{failed} of {total} cases fail, looking for the cause …"),
     "rate": marked("How well did you know it?"),
     "again": marked("again"),
     "hard": marked("hard"),

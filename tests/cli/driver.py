@@ -310,6 +310,7 @@ class Session:
         self._running.remove(cancelled)
         found = report(cases, kata=request.kata, file=request.filename, seed=request.seed or 17)
         if found["verdict"] == "failed":
+            on_event({"event": "explaining", "failed": sum(item["outcome"] == "failed" for item in cases)})
             found |= {
                 "causes": [CAUSE] if "cause" in request.source else [],
                 "mistakes": [MISTAKE],

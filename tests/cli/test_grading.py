@@ -333,9 +333,17 @@ def test_progress_on_a_terminal(tool):
     assert "second: case 2 of 2" in written
     assert written.index("case 2 of 2") < written.index("passed: 2 cases")
     assert "\x1b[1;32m" in written
+    assert "looking for the cause" not in written
     output, error = tool.process("grade", "second").communicate(timeout=20)
     assert b"\x1b" not in output + error
     assert b"\r" not in output + error
+
+
+def test_a_terminal_is_told_that_the_cause_is_looked_for(tool):
+    """Between the last case and the page; that may take seconds."""
+    tool.answer("fail")
+    _code, written = _on_a_terminal(tool, "grade", "second")
+    assert written.index("looking for the cause") < written.index("cases pass")
 
 
 def test_no_colour_on_request(tool):

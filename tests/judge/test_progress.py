@@ -57,8 +57,20 @@ def test_the_events_of_a_grading(line, time: Time) -> None:
     progress.confirms()
     assert heard(client) == {"event": "plan", "total": 3}
     assert heard(client) == {"event": "progress", "done": 2, "failed": 1, "title": "two"}
+    progress.explains()
     assert heard(client) == {"event": "confirming"}
+    assert heard(client) == {"event": "explaining", "failed": 1}
     assert [outcome.title for outcome in progress.outcomes] == ["one", "two"]
+
+
+def test_a_pass_needs_no_explanation(line, time: Time) -> None:
+    """Nobody is told that a cause is looked for."""
+    judge, client = line
+    progress = _Progress(judge, may_be_stale=False)
+    progress.notes(passed(run_of(1, "one")).outcome)
+    progress.explains()
+    progress.confirms()
+    assert heard(client) == {"event": "confirming"}
 
 
 def test_not_too_often(line, time: Time) -> None:

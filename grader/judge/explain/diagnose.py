@@ -53,7 +53,7 @@ MOST_BETTER: Final = 8
 MOST_TRIPLES: Final = 60
 MOST_EXTENDED: Final = 3
 """So many pairs that do in part what the answer did are tried with each other mistake as a third."""
-MOST_OPERATIONS: Final = 120_000
+MOST_OPERATIONS: Final = 30_000
 """So many operations of tensors may several mistakes in one file take, all tries together: a case may be long."""
 MOST_LIKELY: Final = 6
 """Of so many mistakes that do in part what the answer did, three are tried together."""

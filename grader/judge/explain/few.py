@@ -67,6 +67,7 @@ def roots_of(failing: list[CaseOutcome]) -> list[CaseOutcome]:
     """Return cases that fail for reasons of their own, families in turn, none derived from one that fails."""
     failed = {case.case.stream for case in failing if case.family == case.case.family}
     roots = [case for case in failing if case.family == case.case.family or case.case.stream not in failed]
+    roots = [case for case in roots if not asks_for_much(case)] or roots  # it takes long, and shows all at once
     roots, in_turn = sorted(roots, key=order), list[CaseOutcome]()
     while len(in_turn) < min(len(roots), MOST_FOR_PAIRS):
         in_turn += first_of_each_family([case for case in roots if case not in in_turn], 1)

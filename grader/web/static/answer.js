@@ -273,8 +273,8 @@ export class Answer {
     if (state.checking) {
       this.stale();
       this.facts.lastChild.data = this.factsWith(null); // what the round took is another thing now
-      this.progress.textContent = state.total
-        ? said(words.progress, { done: state.done, total: state.total }) + (state.failed ? said(words.failing, { failed: state.failed }) : "")
+      this.progress.textContent = state.explaining ? said(words.explaining, { failed: state.failed, total: state.total })
+        : state.total ? said(words.progress, { done: state.done, total: state.total }) + (state.failed ? said(words.failing, { failed: state.failed }) : "")
         : words.checking;
       return;
     }
