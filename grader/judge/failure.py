@@ -141,7 +141,8 @@ def _from_error(reply: dict[str, Any]) -> Failure | None:
         sentence = _("your code raised pytest's {error}; that decides nothing here")
         return Failure(kind, sentence.format(error=name), line=line)
     if name == "RecursionError":
-        return Failure(kind, _("your code calls itself without end (RecursionError)"), line=line)
+        caller = learner_line(reply, above=1)  # the innermost call was cut off anywhere
+        return Failure(kind, _("your code calls itself without end (RecursionError)"), line=caller or line)
     if name == "ModuleNotFoundError" and re.fullmatch(r"No module named '\w+'", message):
         sentence = _("{error}: {message} ({reason})")
         return Failure(kind, sentence.format(error=name, message=message, reason=_(_NOT_INSTALLED)), line=line)
@@ -156,12 +157,12 @@ def text_of(value: Any, limit: int) -> str:
     return clean(value, limit) if type(value) is str else "?"
 
 
-def learner_line(reply: dict[str, Any]) -> int:
-    """Return the innermost line of the learner's file in an error reply, 0 for none."""
+def learner_line(reply: dict[str, Any], above: int = 0) -> int:
+    """Return the innermost line of the learner's file in an error reply, or one so many calls above; 0 for none."""
     frames = reply.get("frames")
-    if type(frames) is not list or not frames:
+    if type(frames) is not list or len(frames) <= above:
         return 0
-    last = frames[-1]
+    last = frames[-1 - above]
     number = last[0] if type(last) is list and last else 0
     return number if type(number) is int and 0 < number < MOST_LINES else 0
 

@@ -44,6 +44,9 @@ PART_BYTES: Final = 8 << 20
 PART_TENSORS: Final = 128
 """What was asked for together is answered together while it takes no longer and nothing more comes back."""
 MOST_UNSEEN: Final = 30
+_NO_DEBUGGER: Final = (
+    "there is no debugger in a grading to stop in: `kata repro` writes a failing case as a script for one"
+)
 OUT_OF_MEMORY: Final = ("can't allocate memory", "std::bad_alloc", "Unable to allocate", "not enough memory")
 
 # What an answer could patch, taken before it is loaded: against accidents, since the judge trusts none of it.
@@ -54,6 +57,11 @@ _items_of, _import = items_of, lazy.load
 _list, _enumerate = list, enumerate
 _exit, _send, _receive = os._exit, socket.socket.sendall, socket.socket.recv
 _PEEK, _Nothing = socket.MSG_PEEK | socket.MSG_DONTWAIT, BlockingIOError
+
+
+def _no_debugger(*_args: object, **_kwargs: object) -> None:
+    """Stand in the place of what breakpoint() would start."""
+    raise RuntimeError(_NO_DEBUGGER)
 
 
 class Guest:
@@ -313,5 +321,6 @@ def main(settings: dict[str, Any], fds: dict[str, int]) -> None:
     guest.send({"kind": "ready", "nonce": "", "layers": active, "gaps": found})
     if settings["device"]:  # before anything is differentiated: autograd takes in no device afterwards
         simdevice.available()
+    sys.breakpointhook = _no_debugger
     guest.hide()
     guest.serve()

@@ -136,10 +136,11 @@ def _title(console: Console, title: str, where: str, family: str) -> None:
 def where_seen(cause: Cause, case: Case) -> str:
     """Say in which cases it shows."""
     others = len(cause["cases"]) - 1
-    if cause["id"] == "seen" and not others:
+    is_said = cause["id"] == "seen" and cause["title"] == case.get("title", "")  # by its title
+    if is_said and not others:
         return ""
     title = f"{case.get('family', '')} · {case.get('title', '')}" if case else cause["evidence"]["case"]
-    if cause["id"] == "seen":
+    if is_said:
         return plural("and in {count} more case", "and in {count} more cases", others).format(count=others)
     if not others:
         return _("seen in {case}").format(case=clean(title))

@@ -24,11 +24,11 @@ from grader.judge.explain.few import (
     FAILING_PER_FAMILY,
     MOST_FOR_PAIRS,
     PASSING_PER_FAMILY,
+    Room,
     asks_for_much,
     first_of_each_family,
     in_order,
     no_error_in,
-    operations_of,
     order,
     roots_of,
 )
@@ -37,6 +37,7 @@ from grader.judge.explain.pairs import ByItself, Pairs, alone, conceivable, pair
 from grader.judge.explain.reproduce import (
     MistakeRunner,
     agrees_with,
+    contradicted,
     is_comparable,
     passes,
     reproduces,
@@ -63,6 +64,7 @@ MOST_UNEXPLAINED: Final = 1 / 3
 """Where more of the cases are left, what fits in the others may be a coincidence of sizes."""
 OF_SIZES: Final = frozenset(("value", "error"))
 """Groups of failures in which that may be."""
+MOST_CONTRADICTING: Final = 16
 MOST_TOGETHER: Final = 3
 APART: Final = ("contract", "cost", "device", "grad", "dtype")
 """Families whose own cases say nothing about the numbers of others: what fails in them is named by itself."""
@@ -97,7 +99,7 @@ class _Search:
     def __init__(self, grading: Grading, bank: Bank, failing: list[CaseOutcome], passing: list[CaseOutcome]) -> None:
         self._grading, self._bank, self._failing, self._passing = grading, bank, failing, passing
         self._few = first_of_each_family(sorted(failing, key=order), FAILING_PER_FAMILY)
-        self._room, self._counted = MOST_OPERATIONS, dict[CaseOutcome, int]()
+        self._room = Room(MOST_OPERATIONS)
         families = {case.family for case in failing}  # each mistake fails in its own
         self._singles = [(mistake, run) for mistake, run in bank.singles() if mistake.family in families]
         passing_ones = {case.family for case in passing} - families
@@ -204,7 +206,9 @@ class _Search:
             fitting = [(m, run) for m, run in self._singles if own and m.family == family and self._all(run, own)]
             fitting = [(m, run) for m, run in fitting if self._nothing_against(run, self._telling)]
             if fitting:
-                mistake, _run = min(fitting, key=lambda fit: fit[1].distance)
+                right = self._of_family(family) if len(fitting) > 1 else []
+                against = {one.id: contradicted(self._grading, run, right) for one, run in fitting}
+                mistake, _run = min(fitting, key=lambda fit: (against[fit[0].id], fit[1].distance))
                 found.append(Diagnosis(mistake, tuple(case.id for case in own), together=True))
                 left = [case for case in left if case not in own]
         if not found or not left:
@@ -212,6 +216,10 @@ class _Search:
         others = _Search(self._grading, self._bank, left, self._passing).found()
         several = len(others) > 1 and not others[0].together
         return [*(replace(one, together=True) for one in others[: 1 if several else None]), *found]
+
+    def _of_family(self, family: str) -> list[CaseOutcome]:
+        """Return passing cases of a family, which may contradict a mistake that is of it."""
+        return [case for case in self._passing if case.family == family][:MOST_CONTRADICTING]
 
     def _closest(self, fitting: list[tuple[Mistake, MistakeRunner]]) -> list[Diagnosis]:
         """Look at more cases: what one that passed contradicts is out, and those come first that explain most."""
@@ -244,7 +252,8 @@ class _Search:
         explains = {
             m.id: {c.id for c in (*written, *derived) if reproduces(self._grading, run, c)} for m, _c, run in hits
         }
-        hits.sort(key=lambda hit: (-len(hit[1]), -len(explains[hit[0].id])))
+        against = {m.id: contradicted(self._grading, run, self._of_family(m.family)) for m, _cases, run in hits}
+        hits.sort(key=lambda hit: (-len(hit[1]), -len(explains[hit[0].id]), against[hit[0].id]))
         if pairs:
             return self._and_hidden(next(self._sharing(hits, roots)), roots)
         beyond = [case for case in roots if case.is_out_of_bounds]
@@ -337,11 +346,11 @@ class _Search:
         self, pairs: Pairs, by_itself: ByItself, roots: list[CaseOutcome], most: int = MOST_PAIRS
     ) -> list[Diagnosis]:
         """Return the first pair that does it in one file; else one that does a part of it, and a third for the rest."""
-        roots = sorted(roots, key=self._operations)
+        roots = sorted(roots, key=self._room.operations)
         in_part: list[tuple[int, tuple[Mistake, Mistake]]] = []
         fitting: list[tuple[int, MistakeRunner, tuple[Mistake, Mistake]]] = []
         for pair in islice(conceivable(pairs, by_itself), most):
-            if not self._may_try(roots):
+            if not self._room.has_for(roots[0]):
                 break
             both = self._bank.together(*pair)
             if both is None or not reproduces(self._grading, both, roots[0]):
@@ -365,7 +374,7 @@ class _Search:
         for three in threes:
             if len(set(names := [mistake.id for mistake in three])) < len(names):
                 continue
-            if not self._may_try(roots):
+            if not self._room.has_for(roots[0]):
                 break
             run = self._bank.together(*three)
             if run is not None and self._does_it(run, roots):
@@ -381,17 +390,6 @@ class _Search:
         return sum(
             not reproduces(self._grading, run, case) for case in self._failing if case.family == case.case.family
         )
-
-    def _may_try(self, roots: list[CaseOutcome]) -> bool:
-        """Whether there is room for one more try, which does at least the first of these cases."""
-        self._room -= self._operations(roots[0])
-        return self._room >= 0
-
-    def _operations(self, case: CaseOutcome) -> int:
-        """Return how many operations the reference takes for a case."""
-        if case not in self._counted:
-            self._counted[case] = operations_of(case)
-        return self._counted[case]
 
     def _all(self, implementation: MistakeRunner, cases: list[CaseOutcome]) -> bool:
         return all(reproduces(self._grading, implementation, case) for case in cases)

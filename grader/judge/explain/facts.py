@@ -144,7 +144,11 @@ def _rows(pairs: list[Pair]) -> Fact | None:
             if agree(sums, torch.ones_like(sums)):
                 sentence = _("the weights sum to 1 over axis {axis}, not over the keys: a softmax over the wrong axis.")
                 return Fact("rows-wrong-axis", sentence.format(axis=axis - got.dim()))
-        worst = got.sum(-1)[(got.sum(-1) - expected).abs() == (got.sum(-1) - expected).abs().max()][0]
+        off = (got.sum(-1) - expected).abs()
+        worst, should = got.sum(-1)[off == off.max()][0], expected[off == off.max()][0]
+        if float(should) == 0.0:
+            sentence = _("the weights of a query that sees nothing should all be 0: of one they sum to {total:.4g}.")
+            return Fact("rows", sentence.format(total=float(worst)))
         sentence = _("the rows of the weights do not sum to 1: one sums to {total:.4g}.")
         return Fact("rows", sentence.format(total=float(worst)))
     return None

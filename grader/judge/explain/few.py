@@ -98,6 +98,25 @@ def operations_of(case: CaseOutcome) -> int:
     return counter.count
 
 
+class Room:
+    """Room for trying several mistakes together, in operations of tensors: cases may be long."""
+
+    def __init__(self, most: int) -> None:
+        """``most``: so many operations in all."""
+        self._left, self._counted = most, dict[CaseOutcome, int]()
+
+    def has_for(self, case: CaseOutcome) -> bool:
+        """Whether there is room for one more try, which does at least this case."""
+        self._left -= self.operations(case)
+        return self._left >= 0
+
+    def operations(self, case: CaseOutcome) -> int:
+        """Return how many operations the reference takes for a case."""
+        if case not in self._counted:
+            self._counted[case] = operations_of(case)
+        return self._counted[case]
+
+
 class _Operations(TorchDispatchMode):
     """Counts them."""
 

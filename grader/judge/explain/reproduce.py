@@ -117,6 +117,11 @@ def agrees_with(grading: Grading, implementation: MistakeRunner, case: CaseOutco
     return reproduces(grading, implementation, case) or _is_passed(grading, implementation, case)
 
 
+def contradicted(grading: Grading, implementation: MistakeRunner, cases: list[CaseOutcome]) -> int:
+    """Count the passing cases that say something against a mistake."""
+    return sum(not agrees_with(grading, implementation, case) for case in cases)
+
+
 def _is_merely_near(grading: Grading, implementation: MistakeRunner, case: CaseOutcome) -> bool:
     if case.failure is None or case.failure.kind not in BY_NUMBERS or case.is_read_off or _is_far(case, case.failure):
         return False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -12,6 +13,7 @@ from grader.judge.explain.few import asks_for_much
 from grader.judge.explain.levels import by_factor
 from grader.judge.explain.locate.as_named import locate_named
 from grader.judge.explain.locate.choice import chosen
+from grader.judge.explain.locate.defaults import drops_by_default
 from grader.judge.explain.locate.find import locate
 from grader.judge.explain.locate.in_words import (
     locate_asking,
@@ -30,7 +32,7 @@ from grader.judge.explain.mistakes import Mistake
 from grader.judge.runs.outcome import CaseOutcome
 from grader.sandbox.named import MOST_SENT
 
-MOST_LOOKED_AT: Final = 5
+MOST_LOOKED_AT: Final = 10
 """So many failing cases are run once more with their steps recorded."""
 MOST_ALONE: Final = 2
 """So many of them are run once more alone, in a process of their own, where an answer keeps something."""
@@ -44,6 +46,8 @@ MOST_LINES_OF_A_NAME: Final = 10
 """More lines than so many tell nothing beside a name."""
 MOST_LINES_OF_A_WAY: Final = 6
 """Nor beside what an answer depends on."""
+OF_A_NUMBER: Final = ("value", "no-error", "structure")
+"""Failures that may come of a number; which dtype or device a result has does not."""
 FEW_NUMBERS: Final = 48
 """A call of so few numbers is taken in at a glance."""
 
@@ -115,6 +119,9 @@ class Search:
         """
         found: dict[str, Cause] = {}
         for factor, its in list(by_factor(self._failing, self._left)):
+            if factor == "mode" and (place := drops_by_default(its[0], self._source)) is not None:
+                found["default"] = Cause(LOCATED, self._take(its), its[0], located=place)
+                continue
             kept = self._kept(its) if factor == "gradients" else None
             name = factor if kept is None else "before"
             place = kept or self._look(its)
@@ -131,29 +138,33 @@ class Search:
         return list(found.values())
 
     def located(self) -> list[Cause]:
-        """Take the cases that go wrong at places that are known, one family of failures after the other.
+        """Take the cases that go wrong at places that are known, those first that are most.
 
         What is written into an argument comes first: a wider place around that line goes wrong for it.
         """
-        found: dict[tuple[int, ...], Cause] = {}
+        found: dict[tuple[tuple[int, ...], bool], Cause] = {}
+        """By its lines, and whether something is raised there, other than that an argument may not be written into."""
         known: dict[str, Located] = {}
         """Of each kind but errors, each of which has a line of its own."""
-        written: list[tuple[int, ...]] = []
+        written: dict[int, Located] = {}
         """The lines that write into arguments."""
-        for kind, family in sorted(dict.fromkeys(map(_group, self._left)), key=lambda group: group[0] != "modified"):
-            its = [case for case in self._left if _group(case) == (kind, family)]
-            place = self._look(its) or (known.get(kind) if self._looks <= 0 else None)
+        groups = Counter(map(_group, self._left))
+        for group in sorted(groups, key=lambda group: (group[0] != "modified", -groups[group])):
+            kind, _family, writes = group
+            its = [case for case in self._left if _group(case) == group]
+            refused = written.get(its[0].failure.line) if kind == "error" and writes and its[0].failure else None
+            place = refused or self._look(its) or (known.get(kind) if self._looks <= 0 else None)
             if place is None:
                 continue
             if kind != "error":
                 known.setdefault(kind, place)
-            taken = self._take(its)
-            around = {its[0].failure.line} if kind == "error" and its[0].failure else set(place.lines)
-            lines = next(filter(around.issuperset, written), place.lines)
             if kind == "modified":
-                written.append(lines)
-            other = found.get(lines)
-            found[lines] = Cause(
+                written |= dict.fromkeys(place.lines, place)
+            elif writes:
+                place = next((written[line] for line in place.lines if line in written), place)
+            taken, key = self._take(its), (place.lines, kind == "error" and not writes)
+            other = found.get(key)
+            found[key] = Cause(
                 LOCATED,
                 (*(other.cases if other else ()), *taken),
                 other.evidence if other else _telling(its, place),
@@ -166,13 +177,14 @@ class Search:
         groups: dict[tuple[int, str], list[CaseOutcome]] = {}
         for case in self._left:
             assert case.failure is not None
-            groups.setdefault((case.failure.line, case.failure.kind), []).append(case)
+            groups.setdefault((_line(case), case.failure.kind), []).append(case)
         self._left = []
         return [self._seen(line, tuple(cases)) for (line, _kind), cases in groups.items()]
 
     def _seen(self, line: int, cases: tuple[CaseOutcome, ...]) -> Cause:
         """Return a cause that has no place; of an answer that is right nearly everywhere, a number may be one."""
-        place = locate_number(cases, self._source) if not line and self._most_pass else None
+        kind = cases[0].failure.group if cases[0].failure is not None else ""
+        place = locate_number(cases, self._source) if not line and self._most_pass and kind in OF_A_NUMBER else None
         if place is not None:
             return Cause(SEEN, cases, cases[0], located=replace(place, title=cases[0].title))
         return Cause(SEEN, cases, cases[0], located=locate_refusal(cases, self._source))
@@ -231,6 +243,21 @@ class Search:
         return ordered(taken)
 
 
+def _line(case: CaseOutcome) -> int:
+    """Return the line of a failure; 0 for what never ends, since it is cut off wherever it happens to be."""
+    failure = case.failure
+    assert failure is not None
+    return 0 if failure.kind == "timeout" or "RecursionError" in failure.message else failure.line
+
+
+def _writes(case: CaseOutcome) -> bool:
+    """Whether a failing case writes into what it was given, or is refused that: else it fails for another reason."""
+    check, failure = case.check, case.failure
+    exchanges = check.exchanges if check is not None else []
+    refused = failure is not None and "in-place" in failure.message
+    return refused or any(exchange.reply.get("modified") for exchange in exchanges if exchange.settled)
+
+
 def _is_much_smaller(one: CaseOutcome, other: CaseOutcome) -> bool:
     """Whether a failing call is of far fewer numbers than another one: that takes less time to be looked at."""
     sizes = [case.failure.size if case.failure is not None else 0 for case in (one, other)]
@@ -259,8 +286,12 @@ def _telling(cases: list[CaseOutcome], place: Located) -> CaseOutcome:
     return place.case
 
 
-def _group(case: CaseOutcome) -> tuple[str, str]:
-    """Return what is put down to one place: wrong numbers of a family, errors of a line, failures of any other kind."""
+def _group(case: CaseOutcome) -> tuple[str, str, bool]:
+    """Return what is put down to one place: wrong numbers of a family, errors of a line, failures of any other kind.
+
+    And whether what was handed in is written into.
+    """
     assert case.failure is not None
     kind = case.failure.group
-    return kind, {"value": case.case.family, "error": str(case.failure.line)}.get(kind, "")
+    of = {"value": case.case.family, "error": str(_line(case))}
+    return kind, of.get(kind, ""), kind in of and _writes(case)

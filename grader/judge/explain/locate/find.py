@@ -18,7 +18,7 @@ from grader.judge.explain.locate.choice import LONGEST_TOLD, OF_NUMBERS, wrong_c
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.match import RELATIVE
 from grader.judge.explain.locate.partners import first_wrong, partners
-from grader.judge.explain.locate.region import Alignment, Region, smallest
+from grader.judge.explain.locate.region import Alignment, Region
 from grader.judge.explain.locate.sharing import shared
 from grader.judge.explain.locate.slices import Place, Slices, Told, alike_places, bits_of
 from grader.judge.explain.locate.statements import Statements, statements_of
@@ -64,11 +64,7 @@ def locate(
     if group == "error" and ((found := meeting.where_made(case, exchange, statements)) or case.variant.device != "cpu"):
         return found
     if group in OF_NUMBERS:
-        if _is_faint(case, exchange) and (found := kinds.precision(case, exchange, statements)) is not None:
-            return found
-        found = _by_numbers(case, exchange, statements, passing) or kinds.precision(case, exchange, statements)
-        found = found or (guards.refused(case, statements) if case.failure.line else None)
-        return found or attribute(case, exchange, statements)
+        return _of_numbers(case, exchange, statements, passing)
     if group == "fact":
         return _by_fact(case, exchange, statements, passing)
     if group == "structure":
@@ -80,6 +76,19 @@ def locate(
         return found or attribute(case, exchange, statements)
     look = _LOOKS.get(group)
     return look(case, exchange, statements) if look is not None else None
+
+
+def _of_numbers(
+    case: CaseOutcome, exchange: Exchange, statements: Statements, passing: Sequence[CaseOutcome]
+) -> Located | None:
+    """Find where numbers go wrong, digits are lost, something is raised, or an attribute comes from."""
+    assert case.failure is not None
+    if _is_faint(case, exchange) and (found := kinds.precision(case, exchange, statements)) is not None:
+        return found
+    found = _by_numbers(case, exchange, statements, passing) or kinds.precision(case, exchange, statements)
+    if case.failure.line:  # it is raised there
+        return found or guards.refused(case, statements)
+    return found or attribute(case, exchange, statements)
 
 
 def _is_formed_alike(mine: Tree, theirs: Tree) -> bool:
@@ -142,7 +151,7 @@ def _told_by_names(case: CaseOutcome, region: Region, answer: Trace, statements:
 def _of_results(alignment: Alignment, wrong: Sequence[WrongResult]) -> Region | None:
     """Return the smallest place where one of the first wrong results goes wrong, by the numbers of the steps."""
     regions = [alignment.region(*leaf) for leaf in wrong[:MOST_RESULTS]]
-    return smallest([region for region in regions if region is not None and region.lines])
+    return _smallest([region for region in regions if region is not None and region.lines])
 
 
 def _of_calls_before(
@@ -307,3 +316,9 @@ _LOOKS: Final[dict[str, Callable[[CaseOutcome, Exchange, Statements], Located | 
     "no-error": guards.unchecked,
     "missing": attribute,
 }
+
+
+def _smallest(regions: Sequence[Region | None]) -> Region | None:
+    """Return the region of the fewest lines."""
+    known = [region for region in regions if region is not None]
+    return min(known, key=lambda region: (len(region.lines), region.is_open), default=None)

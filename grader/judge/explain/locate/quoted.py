@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from grader.judge.explain.locate.flow import flow_of
+from grader.judge.explain.locate.statements import statements_of
 from grader.judge.explain.locate.words import Located
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
@@ -21,6 +22,8 @@ SAME: Final = (
 """What is written in several ways, and the one it is compared as."""
 TELLS: Final = re.compile(r"[A-Za-z_]\w*|\d[\d.e]*|[<>=]=|-\w+")
 """What tells in a line: names, numbers, comparisons."""
+NUMBER: Final = re.compile(r"-?\d+(\.\d*)?(e\d+)?")
+NUMBERS_OF_ALL: Final = frozenset((-3.0, -2.0, -1.0, 0.0, 0.5, 1.0, 2.0, 3.0))
 NAMES_OF_ALL: Final = frozenset(("self", "torch", "F", "nn", "math"))
 LEAST: Final = 0.1
 """A line with all that is new in a mistake has to share so many of its words beside it."""
@@ -43,13 +46,16 @@ def quoted(place: Located, source: str, edits: Sequence[tuple[str, str]] = ()) -
         return place.line
     flow, model = flow_of(source), flow_of(check.grading.reference_text)
     own = [line for line in place.lines if flow.is_own(line, model)]
-    texts = source.splitlines()
     made = {line for _find, instead in edits for line in instead.splitlines()}
     gone = {line for find, _instead in edits for line in find.splitlines()}
     made, gone = made - gone, gone - made
     if edits and not made:
         return place.line
-    like = {line: _likeness(texts[line - 1], made, gone) for line in own}
+    new = _numbers_in(made) - _numbers_in(gone)
+    with_all = [line for line in own if new and new <= _numbers_in((text_at(source, line),))]
+    if len(with_all) == 1:
+        return with_all[0]
+    like = {line: _likeness(text_at(source, line), made, gone) for line in own}
     best = max(own, key=like.__getitem__, default=0)
     return best if best and like[best] >= LIKE else next(iter(own), place.line)
 
@@ -74,7 +80,6 @@ def likest(source: str, model: str, edits: Sequence[tuple[str, str]]) -> int:
     It has all that is new there, or most of its words: more of them than any other line.
     """
     flow, theirs = flow_of(source), flow_of(model)
-    texts = source.splitlines()
     found: dict[int, float] = {}
     for find, instead in edits:
         gone, made = find.splitlines(), instead.splitlines()
@@ -83,7 +88,7 @@ def likest(source: str, model: str, edits: Sequence[tuple[str, str]]) -> int:
         least = LEAST if any(word[0].isalpha() for word in new) else LIKE  # a number alone stands anywhere
         comes, goes = set(made) - set(gone), set(gone) - set(made)
         for at in (s for s in flow.every() if flow.is_own(s.line, theirs) and not (s.begins or s.is_plain)):
-            text = texts[at.line - 1]
+            text = text_at(source, at.line)
             like = _likeness(text, comes, goes)
             if not like or (stay and not stay & _telling(text)):
                 continue  # of what was there before it has as much, or nothing of what is still there
@@ -93,6 +98,17 @@ def likest(source: str, model: str, edits: Sequence[tuple[str, str]]) -> int:
     if not best or (len(best) > 1 and found[best[0]] - found[best[1]] < APART):
         return 0
     return best[0]
+
+
+def _numbers_in(lines: Iterable[str]) -> set[float]:
+    """Return the numbers that stand in some lines, however they are written, but those that stand everywhere."""
+    return {float(word) for line in lines for word in _telling(line) if NUMBER.fullmatch(word)} - NUMBERS_OF_ALL
+
+
+def text_at(source: str, line: int) -> str:
+    """Return the lines of the statement that begins at a line as one; of a statement with others inside its head."""
+    end = statements_of(source).end(line)
+    return " ".join(text.partition("#")[0].strip() for text in source.splitlines()[line - 1 : end])
 
 
 def _likeness(text: str, made: set[str], gone: set[str]) -> float:

@@ -17,6 +17,7 @@ from grader.judge.explain.locate.alike import alike
 from grader.judge.explain.locate.beside import Beside
 from grader.judge.explain.locate.match import RELATIVE, Matcher, factor, many, near, plain, rounded
 from grader.judge.explain.locate.onward import Onward
+from grader.judge.explain.locate.shapes import is_reshaped, shaped_at
 from grader.judge.explain.locate.sound import sound_steps
 from grader.judge.explain.locate.traces import NUMBERS, Step, Trace
 from grader.judge.explain.locate.uses import does_nothing, identical, used
@@ -55,6 +56,8 @@ class Region:
     """Where it is no step that is wrong, but what is returned: the name of the result."""
     reordered: bool = False
     """Whether the right numbers lie in another order."""
+    reshaped: bool = False
+    """Whether they lie in the right order, in another shape."""
     times: float = 0.0
     """By what factor the line has the numbers of the missing step."""
     is_open: bool = False
@@ -110,9 +113,11 @@ class Alignment:
                 more, others = self._answer.behind(read, self.anchors)
                 steps, met = steps | more, met | others
             told = self._told(steps, met, "", reordered=True)
-            if told is not None and got is not None and got.shape != want.shape and self._answer.returned:
-                told = replace(told, lines=tuple(dict.fromkeys((*told.lines, self._answer.returned))))
-            return told
+            if told is None or got is None or got.shape == want.shape:
+                return told
+            if is_reshaped(got, want, self._slack) and (at := shaped_at(self._answer, end, got.shape)):
+                return replace(told, lines=at, reordered=False, reshaped=True)
+            return replace(told, lines=tuple(dict.fromkeys(n for n in (*told.lines, self._answer.returned) if n)))
         step = self._answer.steps[end]
         right = Right(step.line, self._name(anchor[1]))
         missing = self._missing(goal) if goal is not None else ""
@@ -392,9 +397,3 @@ def _is_chance(step: Step) -> bool:
     return (
         step.operation in CHOOSES and step.value is not None and not step.dtype.startswith("f") and not many(step.value)
     )
-
-
-def smallest(regions: Sequence[Region | None]) -> Region | None:
-    """Return the region of the fewest lines."""
-    known = [region for region in regions if region is not None]
-    return min(known, key=lambda region: (len(region.lines), region.is_open), default=None)

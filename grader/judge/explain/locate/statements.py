@@ -15,17 +15,23 @@ class Statements:
     def __init__(self, source: str) -> None:
         self.source = source
         self._first: dict[int, int] = {}
+        self._last: dict[int, int] = {}
         try:
             self._tree = ast.parse(source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self._tree = ast.Module([], [])
         for node in ast.walk(self._tree):
             if isinstance(node, ast.stmt) and not hasattr(node, "body") and node.end_lineno:
+                self._last[node.lineno] = node.end_lineno
                 self._first.update(dict.fromkeys(range(node.lineno, node.end_lineno + 1), node.lineno))
 
     def of(self, line: int) -> int:
         """Return the first line of the statement that a line is in."""
         return self._first.get(line, line)
+
+    def end(self, line: int) -> int:
+        """Return the last line of the statement that begins at a line; of one with others inside the line itself."""
+        return self._last.get(line, line)
 
     def function(self, owner: str, name: str) -> int:
         """Return the line at which a function begins, or a method of a class; 0 where there is none."""

@@ -45,8 +45,11 @@ def unused(answer: Trace, statements: Statements, model: str) -> tuple[int, ...]
     for number, step in enumerate(answer.steps):
         made.setdefault(step.at, []).append(number)
     found: dict[int, bool] = {}
+    broken = _callers(answer, len(answer.passed) - 1) if answer.raised else set[int]()
     for at, one in enumerate(answer.passed):
         statement = flow.at(one.line)
+        if at in broken:
+            found[statement.line] = False  # it did not come to its result
         if not statement.drops or not flow.is_own(statement.line, theirs):
             continue
         steps = made.get(at, [])
@@ -55,6 +58,15 @@ def unused(answer: Trace, statements: Statements, model: str) -> tuple[int, ...]
         idle = is_last if statement.acts else not writes
         found[statement.line] = found.get(statement.line, True) and idle
     return tuple(line for line, idle in found.items() if idle)
+
+
+def _callers(answer: Trace, at: int) -> set[int]:
+    """Return the number of a statement that ran, and those of the ones that called for it."""
+    found = set[int]()
+    while at >= 0 and at not in found:
+        found.add(at)
+        at = answer.passed[at].caller
+    return found
 
 
 def with_written(region: Region, answer: Trace, statements: Statements) -> Region:

@@ -102,6 +102,8 @@ def _sentence(region: Region, lines: tuple[int, ...], statements: Statements) ->
         begin = _("Right up to line {line}").format(line=statements.of(right.line))
     if region.raised:
         return _("{begin}; {where}: what is computed there fails.").format(begin=begin, where=where)
+    if region.reshaped:
+        return _("{begin}; then the right numbers lie in another shape: {where}.").format(begin=begin, where=where)
     if region.reordered:
         return _("{begin}; then the right numbers lie in another order: {where}.").format(begin=begin, where=where)
     if region.times:

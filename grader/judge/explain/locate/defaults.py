@@ -1,0 +1,58 @@
+"""Where an argument that a failing case leaves out has another default than in the task."""
+
+from __future__ import annotations
+
+import ast
+from typing import Final
+
+from grader.judge.explain.locate.choice import wrong_call
+from grader.judge.explain.locate.places import asked_for, located
+from grader.judge.explain.locate.statements import Statements, statements_of
+from grader.judge.explain.locate.words import Located
+from grader.judge.runs.outcome import CaseOutcome
+from grader.language import _
+
+DROPS: Final = "drop"
+"""Stands in the names of arguments that say how much is dropped."""
+
+
+def drops_by_default(case: CaseOutcome, source: str) -> Located | None:
+    """Return where something is dropped unless a caller asks for the contrary, and the task has it the other way."""
+    exchange, check = wrong_call(case), case.check
+    if exchange is None or check is None:
+        return None
+    mine, theirs = statements_of(source), statements_of(check.grading.reference_text)
+    owner, method = asked_for(case, exchange)
+    builds = [
+        e for e in check.exchanges if e.header["op"] == "build" and e.header["handle"] == exchange.header["handle"]
+    ]
+    made = builds[-1] if builds else exchange
+    name = "__init__" if builds else method
+    here, wanted = _defaults(mine, owner, name), _defaults(theirs, owner, name)
+    names = mine.arguments(owner, name)
+    given = {*list(names)[len(names) and names[0] == "self" :][: len(made.trees["args"])], *made.trees["kwargs"]}
+    for argument, value in here.items():
+        if DROPS in argument and argument not in given and argument in wanted and value != wanted[argument]:
+            sentence = _("By default `{name}` is {value}, in the task {expected}: {where}.")
+            words = {"name": argument, "value": _written(value), "expected": _written(wanted[argument])}
+            return located(
+                case, (mine.function(owner, name),), sentence, title=_("a default is not that of the task"), **words
+            )
+    return None
+
+
+def _defaults(statements: Statements, owner: str, name: str) -> dict[str, str]:
+    """Return the defaults of a function, or of a method of a class, as they are written."""
+    begin = statements.function(owner, name)
+    return (
+        {argument: value for argument, (at, value) in statements.defaults(begin).items() if at == begin}
+        if begin
+        else {}
+    )
+
+
+def _written(value: str) -> str:
+    """Return a default as it is written in the file; what is no plain number as a whole."""
+    found = ast.parse(value, mode="eval").body
+    inner = found.args or [keyword.value for keyword in found.keywords] if isinstance(found, ast.Call) else []
+    return str(inner[0].value) if inner and isinstance(inner[0], ast.Constant) else value
