@@ -23,6 +23,7 @@ from grader.judge.explain.locate.words import FEW, Located
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _, plural
 from grader.probes.lines import RESULT
+from grader.text import clean
 from grader.transport.wire import dtype_name, tensors_in
 
 WIDTH = {"float16": 2, "bfloat16": 2, "float32": 4, "float64": 8}
@@ -213,7 +214,8 @@ def parameters(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
         if line:
             began = statements.function(entry, "__init__") if statements.takes_default(entry, line) else 0
             lines = (line, *sizes_of(line, statements, case.check.grading.reference_text), *([began] if began else []))
-            found = located(case, lines[:FEW], _("It is made in {where}."), title=title)
+            sentence = _("`{name}` is other than in the task: its layer is made in {where}.")
+            found = located(case, lines[:FEW], sentence, title=title, name=clean(name, 60))
             break
     else:
         line = statements.function(entry, "__init__")
