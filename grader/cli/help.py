@@ -83,6 +83,14 @@ class Spoken(click.Command):
 
     context_class = Context
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters; click puts the name of a range into its sentences, and does not translate it."""
+        params = super().get_params(ctx)
+        for one in params:
+            if isinstance(one.type, click.IntRange):
+                one.type.name = _("integer")
+        return params
+
     def get_short_help_str(self, limit: int = 45) -> str:
         """Return the line that stands beside its name."""
         return _(self.short_help) if self.short_help else super().get_short_help_str(limit)

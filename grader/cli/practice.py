@@ -141,7 +141,9 @@ def _date(text: str, today: date) -> date:
         found = date.fromisoformat(text)
     except ValueError:
         raise click.BadParameter(_("'{text}' is no date such as 2026-12-24.").format(text=text[:40])) from None
-    if not today <= found < today + timedelta(days=MOST_PLANNED):
+    if found < today:
+        raise click.BadParameter(_("{date} is past.").format(date=found))
+    if found >= today + timedelta(days=MOST_PLANNED):
         raise click.BadParameter(_("{date} is not within a year from today.").format(date=found))
     return found
 

@@ -71,7 +71,7 @@ def review_command(app: App, *, kata: str | None, as_list: bool, as_json: bool, 
     elif rate is not None:
         click.echo(rate_last(app, wanted, rate))
     elif debug:
-        _debug(app, wanted or _due(standing(app)))
+        _debug(app, wanted)
     else:
         _review(app, wanted)
 
@@ -161,9 +161,13 @@ def _due(found: Standing) -> Kata | None:
     return None
 
 
-def _debug(app: App, chosen: Kata | None) -> None:
+def _debug(app: App, wanted: Kata | None) -> None:
     from grader.cli.course import start_debugging  # noqa: PLC0415 - only debug rounds need the banks
 
+    found = standing(app)
+    if wanted is not None:
+        refuse_unpassed(found, wanted)
+    chosen = wanted or _due(found)
     if chosen is not None:
         start_debugging(app, chosen, None, None, counts=True)
 

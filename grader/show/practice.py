@@ -127,7 +127,12 @@ def today(console: Console, found: Standing, agenda: Agenda, lang: str, *, quest
             )
         )
     rows += [(_("talk") if number == 0 else "", text) for number, text in enumerate(questions)]
-    if not rows:
+    if agenda.shortest:
+        say(
+            console,
+            _("Nothing fits into so little time: the shortest takes {minutes} min.").format(minutes=agenda.shortest),
+        )
+    elif not rows:
         say(console, _("Nothing is left for today."))
     table(console, rows)
     for sentence in then(found, agenda):
