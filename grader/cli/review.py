@@ -10,6 +10,7 @@ import click
 from grader import catalog
 from grader.catalog import Kata
 from grader.cli.base import App, KataCommand, examples, kata_names
+from grader.cli.guard import refuse
 from grader.cli.practice import SCHEMA, standing
 from grader.errors import UsageError
 from grader.language import _, marked
@@ -112,9 +113,10 @@ def begun(app: App, chosen: Kata, *, anew: bool) -> tuple[bool, Path | None]:
 
 
 def begin(app: App, chosen: Kata, *, anew: bool) -> None:
-    """Begin the review of a kata, or go on with it, and show the task."""
+    """Begin the review of a kata, or go on with it, and show the task. Raises MockRuns."""
     from grader.show.console import console, heading, markdown, next_step, say  # noqa: PLC0415 - rich is for people
 
+    refuse(app, chosen.id)
     name = catalog.review(chosen.id)
     path = app.workspace.path(name)
     brief = chosen.brief(app.lang)
