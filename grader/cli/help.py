@@ -4,7 +4,7 @@ import copy
 import gettext
 import inspect
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 import click
@@ -138,6 +138,11 @@ class SpokenGroup(Spoken, click.Group):
         """Write the options and the commands."""
         super().format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
+
+
+def one_of(words: Iterable[str]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return what completes one of these words in the shell."""
+    return lambda _context, _parameter, incomplete: [word for word in words if word.startswith(incomplete)]
 
 
 def _broken(text: str, width: int) -> str:

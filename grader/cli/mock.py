@@ -112,7 +112,9 @@ def agreed(
     told: str | None = None,
     seed: int | None = None,
 ) -> Mock:
-    """Begin a mock interview on these katas, or on what is drawn."""
+    """Begin a mock interview on these katas, or on what is drawn. Raises UsageError for a kata twice."""
+    if twice := next((name for name in wanted if wanted.count(name) > 1), None):
+        raise UsageError(_("{kata} is asked twice.").format(kata=twice))
     seed = datetime.now(UTC).microsecond % FIRST_SEEDS if seed is None else seed
     passed = standing(app).passed
     plan = drawn(wanted, passed, minutes=minutes, debug=debug, stages=stages, feedback=told or "none", seed=seed)

@@ -11,6 +11,7 @@ from grader import catalog
 from grader.catalog import Kata
 from grader.cli.base import App, KataCommand, examples, kata_names
 from grader.cli.guard import refuse
+from grader.cli.help import one_of
 from grader.cli.practice import SCHEMA, standing
 from grader.errors import UsageError
 from grader.language import _, marked
@@ -50,6 +51,7 @@ def one_rating(_context: click.Context, _parameter: click.Parameter, word: str |
 @click.option(
     "--rate",
     callback=one_rating,
+    shell_complete=one_of(RATINGS),
     metavar="RATING",
     help="Correct the rating of the last round: again, hard, good, easy.",
 )

@@ -206,6 +206,12 @@ def test_a_watch_from_before_grades_no_more(tool, terminal):
     assert "✗" not in screen.log
 
 
+def test_no_kata_is_asked_twice(tool):
+    """Both stages would have the same file."""
+    assert "second is asked twice." in tool("mock", "second", "third", "second", code=2).output
+    assert "No mock interview runs" in tool("mock", "--end", code=2).output
+
+
 def test_feedback_that_was_agreed(tool):
     """How many cases pass, or the page; neither is in the history until the end."""
     typed(tool, "mock", "second", "--stages", "1", "--feedback", "count")
