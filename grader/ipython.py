@@ -22,7 +22,7 @@ from rich.console import Console
 from grader import catalog, language
 from grader.cli.attempt import finished, graded, keep, page, record
 from grader.cli.base import App, Target
-from grader.cli.guard import refuse
+from grader.cli.guard import refuse, touched
 from grader.client.broken import error_report
 from grader.errors import GraderFailed, KataError, UsageError
 from grader.language import _
@@ -155,7 +155,7 @@ def _verdict(app: App, target: Target, report: dict[str, Any], source: str, note
 def _hint(app: App, name: str | None, tell: list[str]) -> Bundle:
     from grader.cli.hints import show_hint  # noqa: PLC0415 - only for those who ask
 
-    target = app.touched(name, debug=False)
+    target = touched(app, name, debug=False)
     text = _drawn(lambda screen: show_hint(app, target, screen))
     return {"text/plain": "".join(f"{sentence}\n" for sentence in tell) + text, "text/markdown": text}
 

@@ -20,7 +20,7 @@ def as_completed(
 
     An item is taken when a thread is free for it, and nothing is held back once it was yielded. When the caller goes
     away or is interrupted, no further item is taken, and `stop` is called until the threads that are still at work
-    have ended. What `work` raises is raised here.
+    have ended. What `work` raises, or the items do, is raised here.
     """
     pool = _Pool(items, work)
     threads = [threading.Thread(target=pool.run, name=f"pool-{number}", daemon=True) for number in range(jobs)]
@@ -65,11 +65,11 @@ class _Pool(Generic[T, R]):
     def run(self) -> None:
         """Take items until there are none."""
         while not self.over.is_set():
-            with self._lock:
-                taken = next(self._left, None)
-            if taken is None:
-                break
             try:
+                with self._lock:
+                    taken = next(self._left, None)
+                if taken is None:
+                    break
                 self.done.put((taken[0], self._work(taken[1])))
             except BaseException as error:  # noqa: BLE001 - raised again where somebody hears it
                 self.done.put(error)

@@ -33,6 +33,13 @@ def test_the_catalogue_is_complete(lang):
 
 
 @pytest.mark.parametrize("lang", TRANSLATED)
+def test_a_page_has_as_many_paragraphs_as_in_english(lang):
+    """None is there twice."""
+    entries = messages.read(messages.catalogue(lang))
+    assert not [key[0] for key, entry in entries.items() if key[0].count("\n\n") != entry.text.count("\n\n")]
+
+
+@pytest.mark.parametrize("lang", TRANSLATED)
 def test_a_catalogue_comes_back_as_it_was_written(tmp_path, lang):
     """Writing a catalogue that was read gives the same file, so that `make messages` changes what it must."""
     file = messages.catalogue(lang)

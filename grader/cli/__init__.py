@@ -6,7 +6,8 @@ import click
 
 from grader import DISTRIBUTION, __version__
 from grader.cli.base import App, KataGroup, commands, one_folder, one_language
-from grader.language import marked
+from grader.cli.help import one_of
+from grader.language import LANGUAGES, marked
 
 COMMANDS = {
     "today": "practice",
@@ -66,6 +67,7 @@ FIRST_ROUND = dict(
 @click.option(
     "--lang",
     callback=one_language,
+    shell_complete=one_of(LANGUAGES),
     envvar="KATA_LANG",
     metavar="LANGUAGE",
     help="Language of the tool and the tasks: en or zh; KATA_LANG sets it too, else the locale.",

@@ -79,7 +79,7 @@ def page(
         return afterwards(app, name)
 
     def draw(screen: "Console", full: bool) -> None:
-        verdict.verdict(screen, report, whole=whole, then="", own=own, full=full)
+        verdict.verdict(screen, report, whole=whole, then="", own=own, full=full, typed=catalog.typed(name))
         if planted:
             from grader.show.debugging import reveal  # noqa: PLC0415 - only after a repair
 

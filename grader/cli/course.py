@@ -6,6 +6,7 @@ import click
 
 from grader import catalog
 from grader.cli.base import App, KataCommand, Target, examples, kata_names
+from grader.cli.guard import refuse
 from grader.history import History, Summary
 from grader.language import _
 from grader.text import shown
@@ -94,9 +95,10 @@ def begun(app: App, chosen: catalog.Kata) -> bool:
 
 
 def begin(app: App, chosen: catalog.Kata, screen: "Console") -> None:
-    """Write the file of a kata, make it the current one, show the task."""
+    """Write the file of a kata, make it the current one, show the task. Raises MockRuns."""
     from grader.show.console import heading, markdown, next_step, say  # noqa: PLC0415 - rich is for people
 
+    refuse(app, chosen.id)
     brief = chosen.brief(app.lang)
     path = app.workspace.path(chosen.id)
     written = begun(app, chosen)

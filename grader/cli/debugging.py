@@ -99,15 +99,20 @@ class Hint(NamedTuple):
 
 
 def hint(app: App, kata: Kata) -> Hint | None:
-    """Take the next hint of a debug round; None when all were taken.
-
-    Each planted mistake has two, a nudge and its name. Those that the file still has come first. Raises NoDebugRound.
-    """
+    """Take the next hint of a debug round; None when all were taken. Raises NoDebugRound."""
     name = catalog.debug_round(kata.id)
     debug_round = app.history.debug_round(name)
     if debug_round is None:
         raise NoDebugRound(kata.id)
-    planted = Planted.read(debug_round.planted)
+    return hint_for(app, name, debug_round.planted)
+
+
+def hint_for(app: App, name: str, document: dict[str, Any]) -> Hint | None:
+    """Take the next hint for what was planted under a name; None when all were taken.
+
+    Each planted mistake has two, a nudge and its name. Those that the file still has come first.
+    """
+    planted = Planted.read(document)
     plants = planted.plants
     present = (app.workspace.present(name) or b"").decode("utf-8", "replace")
     still_there = [plants.index(one) for one in planted.left_in(present)]

@@ -35,7 +35,7 @@ def draw(app: App, kata: str | None, screen: "Console", svg: Path | None) -> int
 
     if svg:
         every = [*drawn["yours"], *drawn["model"]]
-        place(svg, svg_of(every, chosen.title[app.lang]))
+        place(svg, svg_of(every, chosen.title[app.lang]), begins="<svg ")
         say(screen, _("Written to {path}.").format(path=shown(svg)))
         return 0
     for title, maps in ((_("yours"), drawn["yours"]), (_("model answer"), drawn["model"])):

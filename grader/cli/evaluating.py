@@ -135,11 +135,13 @@ def eval_command(
     """
     app: App = context.obj
     if only_summary:
-        if output or resume or shard != (1, 1):
-            raise click.UsageError(_("--summary takes results, and none of -o, --resume and --shard."))
+        if output or resume or shard != (1, 1) or seed is not None or jobs or trust or engine != "local" or address:
+            raise click.UsageError(_("--summary takes results, and of the other options --k and --json alone."))
         from grader.evaluation.results import tallies  # noqa: PLC0415 - seldom
 
         context.exit(_sum_up(tallies(files), ks, as_json=as_json))
+    if address and engine != "ray":
+        raise click.UsageError(_("--address goes with --engine ray."))
     if output is None or len(files) > 1:
         raise click.UsageError(_("One FILE of samples is graded, and -o names the file for the results."))
     refuse_any(app)

@@ -39,7 +39,7 @@ class Form:
         if self.html is not None:
             from grader.show.html import page  # noqa: PLC0415 - rich is for people
 
-            place(self.html, page(report, source, whole=whole))
+            place(self.html, page(report, source, whole=whole), begins="<!doctype")
 
     def write(self, graded: Sequence[tuple[Report, str]]) -> None:
         """Write reports and the sources they are about. Raises UsageError and WorkspaceError."""
@@ -146,12 +146,26 @@ def refuse_many(form: Form) -> None:
         raise UsageError(_("--html is about one answer."))
 
 
-def place(path: Path, text: str) -> None:
-    """Write a file whole, in place of one that is there."""
+def place(path: Path, text: str, *, begins: str = "") -> None:
+    """Write a file whole, in place of one that is there and ``begins`` so. Raises UsageError for any other."""
+    if not path.parent.is_dir():
+        raise UsageError(_("There is no folder {path}.").format(path=shown(path.parent)))
+    if begins and not _is_replaceable(path, begins):
+        raise UsageError(_("{path} is there already, and is something else.").format(path=shown(path)))
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.new")
     try:
         temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
+        raise WorkspaceError(path, error) from error
+
+
+def _is_replaceable(path: Path, begins: str) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(begins)) in (begins.encode(), b"")
+    except FileNotFoundError:
+        return True
+    except OSError as error:
         raise WorkspaceError(path, error) from error

@@ -12,7 +12,7 @@ import click
 from grader.cli.attempt import EXIT_CODES, finished, graded, keep, page, record
 from grader.cli.base import App, KataCommand, Target, examples, kata_names
 from grader.cli.formatting import form_of, format_options, refuse_many
-from grader.cli.guard import refuse, refuse_any
+from grader.cli.guard import refuse_any, touched
 from grader.cli.mocking import grade_in_mock
 from grader.cli.place import answered_by, defined_in, is_own, is_path, is_same
 from grader.client.broken import error_report, refused, unreadable
@@ -196,8 +196,7 @@ def repro_command(app: App, kata: str | None, debug: bool) -> None:
 
     It makes all calls of the case, and ends with what differs, or with "agrees now".
     """
-    target = app.touched(kata, debug=debug)
-    refuse(app, target.kata)
+    target = touched(app, kata, debug=debug)
     failed = [attempt for attempt in app.history.attempts(target.name) if attempt.verdict == "failed"]
     if not failed:
         sentence = _("No attempt at {kata} has failed, so there is nothing to reproduce.")

@@ -4,7 +4,7 @@ import copy
 import gettext
 import inspect
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 import click
@@ -83,6 +83,14 @@ class Spoken(click.Command):
 
     context_class = Context
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters; click puts the name of a range into its sentences, and does not translate it."""
+        params = super().get_params(ctx)
+        for one in params:
+            if isinstance(one.type, click.IntRange):
+                one.type.name = _("integer")
+        return params
+
     def get_short_help_str(self, limit: int = 45) -> str:
         """Return the line that stands beside its name."""
         return _(self.short_help) if self.short_help else super().get_short_help_str(limit)
@@ -130,6 +138,11 @@ class SpokenGroup(Spoken, click.Group):
         """Write the options and the commands."""
         super().format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
+
+
+def one_of(words: Iterable[str]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return what completes one of these words in the shell."""
+    return lambda _context, _parameter, incomplete: [word for word in words if word.startswith(incomplete)]
 
 
 def _broken(text: str, width: int) -> str:

@@ -1,13 +1,13 @@
 """Help with a kata: hint, solution."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from grader import catalog
 from grader.cli.base import App, KataCommand, Target, examples, kata_names
-from grader.cli.guard import refuse
+from grader.cli.guard import planted_in, refuse, touched
 from grader.errors import NotPassedYet, UsageError
 from grader.history import History, Summary
 from grader.language import _
@@ -35,7 +35,7 @@ def hint_command(app: App, kata: str | None, debug: bool) -> None:
     After a failed grading that named a mistake, the hint that helps against it comes first; else each goes one step
     further.
     """
-    target = app.touched(kata, debug=debug)
+    target = touched(app, kata, debug=debug)
     from grader.show.console import console  # noqa: PLC0415 - rich is for people
 
     show_hint(app, target, console())
@@ -76,7 +76,8 @@ def take_hint(app: App, target: Target) -> Given:
     """Take the next hint, which is noted in the history. Raises MockRuns, and NoDebugRound."""
     refuse(app, target.kata)
     chosen = catalog.find(target.kata)
-    return _debug_hint(app, chosen) if target.debug else _hint(app, target, chosen)
+    planted = app.ask(lambda history: planted_in(history, target.name), dict[str, Any](), "") if target.kind else {}
+    return _planted_hint(app, target, planted) if target.debug or planted else _hint(app, target, chosen)
 
 
 def _hint(app: App, target: Target, chosen: catalog.Kata) -> Given:
@@ -110,10 +111,12 @@ def _fitting(history: History, name: str) -> tuple[int, str]:
     return (mistakes[0].get("hint", 0), mistakes[0]["title"]) if mistakes else (0, "")
 
 
-def _debug_hint(app: App, chosen: catalog.Kata) -> Given:
+def _planted_hint(app: App, target: Target, planted: dict[str, Any]) -> Given:
+    """Take the next hint for what was planted: in a stage of a mock interview, else in the debug round."""
     from grader.cli import debugging  # noqa: PLC0415 - only debug rounds need the banks
 
-    hint = debugging.hint(app, chosen)
+    chosen = catalog.find(target.kata)
+    hint = debugging.hint_for(app, target.name, planted) if planted else debugging.hint(app, chosen)
     if hint is None:
         return Given(_("These were all hints for what is still planted."), (), 0, 0, another=False)
     return Given("", ((hint.heading, hint.text),), 0, 0, another=hint.another)
@@ -125,6 +128,8 @@ def _then(target: Target, given: Given) -> str:
         return _("`kata hint {kata} --debug` shows the next one.").format(kata=target.kata)
     if target.debug:
         return _("`kata solution {kata} --debug --give-up` shows what was planted.").format(kata=target.kata)
+    if given.another and not given.count:
+        return _("`kata hint {kata}` shows the next one.").format(kata=target.typed)
     if given.another:
         sentence = _("hint {number} of {count}; `kata hint {kata}` shows the next one.")
         return sentence.format(number=given.number, count=given.count, kata=target.typed)
@@ -144,9 +149,7 @@ def _then(target: Target, given: Given) -> str:
 @click.pass_obj
 def solution_command(app: App, kata: str | None, *, give_up: bool, diff: bool, debug: bool) -> None:
     """Show the model answer to KATA, once you have passed it."""
-    target = app.touched(kata, debug=debug)
-    chosen = catalog.find(target.kata)
-    refuse(app, chosen.id)
+    target = touched(app, kata, debug=debug)
     if target.debug:
         _show_planted(app, target, _comparable(app, target) if diff else None, give_up=give_up)
         return

@@ -26,7 +26,9 @@ from grader.text import shown
 @click.pass_obj
 def init_command(app: App, *, vscode: bool, as_tests: bool, only_print: bool) -> None:
     """Write a file that lets an editor or a test explorer grade your answers. A file that is there is left as it is."""
-    if vscode == as_tests:
+    if vscode and as_tests:
+        raise click.UsageError(_("--vscode and --pytest exclude each other."))
+    if not (vscode or as_tests):
         raise click.UsageError(_("--vscode or --pytest says what is set up."))
     if vscode:
         path, text = Path(".vscode", "tasks.json"), json.dumps(tasks(_command()), indent=2) + "\n"

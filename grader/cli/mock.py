@@ -10,12 +10,12 @@ import click
 
 from grader import catalog
 from grader.cli.base import INTERRUPTED, App, KataCommand, examples, kata_names
-from grader.cli.guard import minutes_left, running
+from grader.cli.guard import goes_on, minutes_left, running
 from grader.cli.mock_over import finish, past, present, settled
 from grader.cli.mocking import feedback
 from grader.cli.practice import standing
 from grader.errors import UsageError
-from grader.language import _
+from grader.language import _, marked
 from grader.practice.mock import BEGUN, FEEDBACK, STAGES, SUBMITTED, Mock, drawn
 from grader.text import shown
 from grader.workspace import digest, encoded
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 FIRST_SEEDS: Final = 10**6
+CLOCK: Final = marked("The clock goes on; `kata mock` takes up where it was.")
 
 
 @click.command(
@@ -96,7 +97,8 @@ def mock_command(
         _go_on(app, mock, submit=submit, end=end)
     except KeyboardInterrupt:
         click.echo()
-        click.echo(_("The clock goes on; `kata mock` takes up where it was."), err=True)
+        left = running(app)
+        click.echo(goes_on(left) if left and not left.stage else _(CLOCK), err=True)
         context.exit(INTERRUPTED)
 
 
@@ -110,7 +112,9 @@ def agreed(
     told: str | None = None,
     seed: int | None = None,
 ) -> Mock:
-    """Begin a mock interview on these katas, or on what is drawn."""
+    """Begin a mock interview on these katas, or on what is drawn. Raises UsageError for a kata twice."""
+    if twice := next((name for name in wanted if wanted.count(name) > 1), None):
+        raise UsageError(_("{kata} is asked twice.").format(kata=twice))
     seed = datetime.now(UTC).microsecond % FIRST_SEEDS if seed is None else seed
     passed = standing(app).passed
     plan = drawn(wanted, passed, minutes=minutes, debug=debug, stages=stages, feedback=told or "none", seed=seed)
@@ -126,16 +130,18 @@ def _go_on(app: App, mock: Mock, *, submit: bool, end: bool) -> None:
     if submit:
         mock = _submitted(app, mock, screen)
     live = sys.stdin.isatty() and sys.stdout.isatty()
-    while not end and mock.stage is not None:
+    while not end and (stage := mock.stage) is not None:
         if not mock.is_begun:
             write_stage(app, mock)
             mock = present(app)
+        elif app.history.current() != stage.name:
+            app.history.make_current(stage.name)
         _show(app, mock, screen, live=live)
         if not live:
             return
         done = _watch(app, mock, screen)
         if done == "q":
-            click.echo(_("The clock goes on; `kata mock` takes up where it was."))
+            click.echo(_(CLOCK))
             return
         mock = _submitted(app, mock, screen)
     finish(app, mock, screen)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from grader import catalog
 from grader.cli.attempt import record
 from grader.cli.base import App
 from grader.cli.guard import running_in
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from grader.records import MockStep
 
 
-Show = Callable[[dict[str, Any], str], None]
+Show = Callable[[Stage, dict[str, Any], str], None]
 
 
 def present(app: App) -> Mock:
@@ -79,8 +80,8 @@ def finish(app: App, mock: Mock, screen: "Console") -> None:
     heading(screen, _("The interview is over. Three questions, then the results."))
     _questions(app, mock)
 
-    def show(report: dict[str, Any], _source: str) -> None:
-        verdict(screen, report, whole=True, then="", own=True)
+    def show(stage: Stage, report: dict[str, Any], _source: str) -> None:
+        verdict(screen, report, whole=True, then="", own=True, typed=catalog.typed(stage.name))
         screen.print()
 
     concluded = conclude(app, show)
@@ -93,7 +94,7 @@ def finish(app: App, mock: Mock, screen: "Console") -> None:
 def conclude(app: App, show: Show) -> Concluded | None:
     """Grade what was handed in, and write the score card; None where another terminal did that meanwhile.
 
-    ``show`` is given the report of each stage, and the text that it is about.
+    ``show`` is given each stage, its report, and the text that it is about.
     """
     mock = settled(app, present(app))
     ended = datetime.now(UTC)
@@ -182,7 +183,7 @@ def _text(app: App, stage: Stage, step: "MockStep | None") -> str:
 
 def _told(app: App, stage: Stage, report: dict[str, Any], show: Show, source: str) -> dict[str, Any]:
     """Show the whole diagnosis of a stage, record it, and return what the score card says of it."""
-    show(report, source)
+    show(stage, report, source)
     record(app, stage.name, source, report, whole=True)
     cases = [case for case in report["cases"] if case["outcome"] != "skipped"]
     failing = sorted({case["family"] for case in cases if case["outcome"] != "passed"})

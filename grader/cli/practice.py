@@ -8,7 +8,7 @@ import click
 
 from grader import catalog
 from grader.cli.base import App, KataCommand, examples
-from grader.cli.guard import minutes_left, running
+from grader.cli.guard import goes_on, running
 from grader.errors import UsageError
 from grader.history import History
 from grader.language import _
@@ -50,8 +50,8 @@ def home_command(app: App) -> None:
     goal = app.ask(plan.goal, None, "")
     days = plan.laid_out(found.passed, found.today, goal.until) if goal else []
     mock = running(app)
-    clock = minutes_left(mock) if mock else ""
-    home(console(), found, found.agenda(asked), app.lang, goal=goal, days=days, clock=clock)
+    in_mock = goes_on(mock) if mock else ""
+    home(console(), found, found.agenda(asked), app.lang, goal=goal, days=days, in_mock=in_mock)
 
 
 @click.command(
@@ -87,8 +87,10 @@ def today_command(app: App, minutes: int | None, as_json: bool) -> None:
     from grader.show.console import console  # noqa: PLC0415 - rich is for people
     from grader.show.practice import today  # noqa: PLC0415
 
+    mock = running(app)
     texts = {one.id: one.text for one in asked}
-    today(console(), found, agenda, app.lang, questions=[texts[one] for one in agenda.questions])
+    chosen = [texts[one] for one in agenda.questions]
+    today(console(), found, agenda, app.lang, questions=chosen, in_mock=goes_on(mock) if mock else "")
 
 
 @click.command(
@@ -141,7 +143,9 @@ def _date(text: str, today: date) -> date:
         found = date.fromisoformat(text)
     except ValueError:
         raise click.BadParameter(_("'{text}' is no date such as 2026-12-24.").format(text=text[:40])) from None
-    if not today <= found < today + timedelta(days=MOST_PLANNED):
+    if found < today:
+        raise click.BadParameter(_("{date} is past.").format(date=found))
+    if found >= today + timedelta(days=MOST_PLANNED):
         raise click.BadParameter(_("{date} is not within a year from today.").format(date=found))
     return found
 

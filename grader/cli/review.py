@@ -10,6 +10,8 @@ import click
 from grader import catalog
 from grader.catalog import Kata
 from grader.cli.base import App, KataCommand, examples, kata_names
+from grader.cli.guard import refuse
+from grader.cli.help import one_of
 from grader.cli.practice import SCHEMA, standing
 from grader.errors import UsageError
 from grader.language import _, marked
@@ -49,6 +51,7 @@ def one_rating(_context: click.Context, _parameter: click.Parameter, word: str |
 @click.option(
     "--rate",
     callback=one_rating,
+    shell_complete=one_of(RATINGS),
     metavar="RATING",
     help="Correct the rating of the last round: again, hard, good, easy.",
 )
@@ -71,7 +74,7 @@ def review_command(app: App, *, kata: str | None, as_list: bool, as_json: bool, 
     elif rate is not None:
         click.echo(rate_last(app, wanted, rate))
     elif debug:
-        _debug(app, wanted or _due(standing(app)))
+        _debug(app, wanted)
     else:
         _review(app, wanted)
 
@@ -112,9 +115,10 @@ def begun(app: App, chosen: Kata, *, anew: bool) -> tuple[bool, Path | None]:
 
 
 def begin(app: App, chosen: Kata, *, anew: bool) -> None:
-    """Begin the review of a kata, or go on with it, and show the task."""
+    """Begin the review of a kata, or go on with it, and show the task. Raises MockRuns."""
     from grader.show.console import console, heading, markdown, next_step, say  # noqa: PLC0415 - rich is for people
 
+    refuse(app, chosen.id)
     name = catalog.review(chosen.id)
     path = app.workspace.path(name)
     brief = chosen.brief(app.lang)
@@ -161,9 +165,13 @@ def _due(found: Standing) -> Kata | None:
     return None
 
 
-def _debug(app: App, chosen: Kata | None) -> None:
+def _debug(app: App, wanted: Kata | None) -> None:
     from grader.cli.course import start_debugging  # noqa: PLC0415 - only debug rounds need the banks
 
+    found = standing(app)
+    if wanted is not None:
+        refuse_unpassed(found, wanted)
+    chosen = wanted or _due(found)
     if chosen is not None:
         start_debugging(app, chosen, None, None, counts=True)
 

@@ -57,7 +57,7 @@ def status_command(as_json: bool) -> None:
             click.echo(_("A judge is prepared for {kata}.").format(kata=one["waiting_for"]))
 
 
-@server_command.command("stop", cls=KataCommand, short_help="End it.", epilog=examples("kata server stop"))
+@server_command.command("stop", cls=KataCommand, short_help="End all of yours.", epilog=examples("kata server stop"))
 def stop_command() -> None:
     """End every server of yours. A grading that is running ends with it and is not recorded."""
     from grader.client import standing  # noqa: PLC0415 - as above

@@ -56,12 +56,14 @@ def talk_command(
     """Ask what an interviewer asks about KATA; without KATA, what is due, then what is new of katas that you passed.
 
     Say your answer aloud, press Enter, compare, and rate yourself from 1 (not known) to 4 (easy): that says when the
-    question comes back. With --quiz the numbers are drawn anew each time; one percent off is right.
+    question comes back. With --quiz, without KATA, the numbers are drawn anew each time; one percent off is right.
     """
     if sum((wanted is not None, as_list, quiz, form is not None)) > 1:
         raise click.UsageError(_("--find, --list, --quiz and --export exclude each other."))
     if seed is not None and not quiz:
         raise click.UsageError(_("--seed goes with --quiz."))
+    if quiz and kata is not None:
+        raise click.UsageError(_("--quiz takes no KATA."))
     if quiz:
         _quiz(number or QUIZZES, seed)
         return

@@ -51,13 +51,20 @@ def task(chosen: catalog.Kata, lang: str, screen: "Console") -> None:
     markdown(screen, chosen.brief(lang))
 
 
+def topics(context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
+    """Complete what there is help on in the shell."""
+    whole = context.find_root().command
+    known = [RULES, *(whole.list_commands(context) if isinstance(whole, click.Group) else ())]
+    return [word for word in known if word.startswith(incomplete)]
+
+
 @click.command(
     "help",
     cls=KataCommand,
     short_help="What holds in every kata: `kata help rules`.",
     epilog=examples("kata help rules", "kata help grade"),
 )
-@click.argument("topic", required=False)
+@click.argument("topic", required=False, shell_complete=topics)
 @click.pass_context
 def help_command(context: click.Context, topic: str | None) -> None:
     """Show what holds in every kata, with `rules` as the TOPIC; of a command its help page, else the overview."""

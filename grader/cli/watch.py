@@ -15,7 +15,7 @@ from grader.catalog import Kata
 from grader.cli.attempt import finished, graded, keep, page, record
 from grader.cli.base import App, KataCommand, Target, examples, kata_names
 from grader.cli.grading import one_device
-from grader.cli.guard import refuse
+from grader.cli.guard import refuse, touched
 from grader.client.broken import error_report, unreadable
 from grader.errors import BadAnswerFile, KataError, MockRuns, NoSuchFile, NotUtf8, UsageError
 from grader.history import Summary
@@ -91,8 +91,7 @@ def watch_command(
     a long page and q ends the watch. In a pipe each verdict is a line. For an editor `--format lines` prints
     a line for each cause.
     """
-    target = app.touched(kata, debug=debug)
-    refuse(app, target.kata)
+    target = touched(app, kata, debug=debug)
     with suppress(NotUtf8):  # a version like any other, which fails
         app.answer(target.name)
     app.remember_workspace()

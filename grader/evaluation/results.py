@@ -41,7 +41,7 @@ def row(report: dict[str, Any], number: int, digest: str, same_as: int | None) -
 
 def causes(report: dict[str, Any]) -> list[str]:
     """Return the names of the known mistakes among the causes: of the others a place is known at best."""
-    return [cause["id"] for cause in report["causes"] if cause["title"]]
+    return [cause["id"] for cause in report["causes"] if cause["title"] and cause["id"] != "seen"]
 
 
 class Results:
@@ -79,13 +79,15 @@ class Results:
                 _("{path} is there already.").format(path=shown(self.path)),
                 _("--resume goes on where it ended; -o names another file."),
             )
+        if samples.path.samefile(self.path):
+            raise _foreign(self.path)
         stays, cut = 0, False
         self._file.seek(0)
         for line in self._file:
             found = parsed(line) if line.endswith(b"\n") else None
             if found is None:
-                if self._file.read(1):
-                    raise UsageError(_("{path} has a line that is none of results.").format(path=shown(self.path)))
+                if self._file.read(1) or not self._is_ours(line):
+                    raise _foreign(self.path)
                 cut = True
                 break
             if found.get("verdict") == "error":
@@ -96,9 +98,16 @@ class Results:
         if cut:
             self._rewrite(stays)
 
+    def _is_ours(self, line: bytes) -> bool:
+        """Whether a line that was cut off is the beginning of one of results: nobody else's is removed."""
+        begins = [f'{{"task_id": "{kata}", "sample": '.encode() for kata in self._done]
+        return any(line.startswith(one) or one.startswith(line) for one in begins)
+
     def _note(self, found: Row, samples: Samples) -> None:
         task, number = str(found.get("task_id")), found.get("sample")
-        if type(number) is not int or samples.digest(task, number) != found.get("digest"):
+        if type(number) is not int:
+            raise _foreign(self.path)
+        if samples.digest(task, number) != found.get("digest"):
             sentence = _("{path} is about other samples: line of {task}, sample {number}.")
             raise UsageError(sentence.format(path=shown(self.path), task=clean(task, 80), number=number))
         if self.is_done(task, number):
@@ -163,7 +172,7 @@ def _rows(path: Path) -> Iterator[Row]:
                 if found is not None and {"task_id", "verdict"} <= found.keys() and _is_number(found.get("sample")):
                     yield found
                 elif line.endswith(b"\n"):
-                    raise UsageError(_("{path} has a line that is none of results.").format(path=shown(path)))
+                    raise _foreign(path)
     except OSError as error:
         sentence = _("{path} cannot be read: {reason}.")
         raise UsageError(sentence.format(path=shown(path), reason=error.strerror)) from error
@@ -171,6 +180,10 @@ def _rows(path: Path) -> Iterator[Row]:
 
 def _is_number(value: object) -> bool:
     return type(value) is int and 0 <= value < MOST_SAMPLES
+
+
+def _foreign(path: Path) -> UsageError:
+    return UsageError(_("{path} has a line that is none of results.").format(path=shown(path)))
 
 
 def _twice(path: Path, task: str, number: int) -> UsageError:

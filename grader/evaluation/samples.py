@@ -49,7 +49,7 @@ class Samples:
     """A file of lines `{"task_id": ..., "completion": ...}`; the first for a kata has the number 0."""
 
     def __init__(self, path: Path) -> None:
-        """Index the file. Raises UsageError, which names the line, for what is no sample of a kata."""
+        """Index the file. Raises UsageError where there is no sample, and for what is none, with its line."""
         self.path = path
         self._tasks: dict[str, _Task] = {}
         try:
@@ -61,6 +61,8 @@ class Samples:
                     task.digests += _digest(source)
         except OSError as error:
             raise _unreadable(path, error) from error
+        if not self._tasks:
+            raise UsageError(_("{path} holds no sample.").format(path=shown(path)))
         order = [kata_id for kata_id in catalog.katas() if kata_id in self._tasks]
         self._tasks = {kata_id: self._tasks[kata_id] for kata_id in order}
 

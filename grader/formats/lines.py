@@ -49,7 +49,7 @@ def findings(report: Report, source: str, *, explain: bool) -> list[Finding]:
         return [_finding(report, source, 1, _first(report["message"]), "grader", severity="warning")]
     if report["verdict"] == "passed":
         return []
-    if not report["cases"]:
+    if report["message"] or not report["cases"]:
         return [_finding(report, source, _line_in(report["message"]), _first(report["message"]), "file")]
     if explain and report["causes"]:
         return [_cause(report, source, cause) for cause in report["causes"]][:MOST]
@@ -67,7 +67,7 @@ def findings(report: Report, source: str, *, explain: bool) -> list[Finding]:
 def _cause(report: Report, source: str, cause: dict[str, Any]) -> Finding:
     """Return a known mistake by its name; of a place the steps that lead there, else what was seen."""
     evidence = cause["evidence"]
-    if cause["title"]:
+    if cause["title"] and cause["id"] != "seen":
         return _finding(report, source, cause["line"], cause["title"], cause["id"])
     return _finding(report, source, cause["line"], evidence["steps"] or evidence["message"], evidence["case"])
 

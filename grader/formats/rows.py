@@ -72,7 +72,7 @@ def rounded(score: Fraction, digits: int) -> str:
 def explanation(report: Report) -> str:
     """Return the causes with their pushes, or what holds for the results: for `--explain`."""
     told = [
-        f"{cause['explain']}\n→ {cause['push']}" if cause["title"] else cause["evidence"]["steps"]
+        f"{cause['explain']}\n→ {cause['push']}" if cause["explain"] else cause["evidence"]["steps"]
         for cause in report["causes"]
     ]
     return clean("\n".join(filter(None, told or [fact["explain"] for fact in report["facts"]])), MOST_TEXT)

@@ -28,6 +28,8 @@ class Agenda:
     due_questions: int
     """So many questions are due in all."""
     minutes: int
+    shortest: int | None = None
+    """Where nothing fits, the minutes of the shortest thing that is to be done; None where nothing is."""
 
 
 def due(cards: Mapping[str, Card], now: datetime) -> list[Card]:
@@ -60,11 +62,12 @@ def agenda(
         if found[card.id].minutes <= left:
             reviews.append(card)
             left -= found[card.id].minutes
-    new = current or catalog.following(passed)
-    if new is not None and new.minutes > left:
-        new = None
+    then = current or catalog.following(passed)
+    new = then if then is not None and then.minutes <= left else None
     left -= new.minutes if new else 0
     asked = tuple(questions[: int(max(0, min(QUESTIONS, left // MINUTES_A_QUESTION)))])
+    spans = [*(found[card.id].minutes for card in everything), *([then.minutes] if then else [])]
+    spans += [MINUTES_A_QUESTION] if questions else []
     total = sum(found[card.id].minutes for card in reviews) + (new.minutes if new else 0)
     return Agenda(
         reviews=tuple(reviews),
@@ -73,6 +76,7 @@ def agenda(
         questions=asked,
         due_questions=sum(card.is_due(now) for card in cards.values() if "/" in card.id),
         minutes=total + MINUTES_A_QUESTION * len(asked),
+        shortest=None if reviews or new or asked or minutes is None else min(spans, default=None),
     )
 
 

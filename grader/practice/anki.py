@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from grader.pages import joined
 from grader.practice.questions import Asked
 
 HEAD: Final = ("#separator:tab", "#html:true", "#guid column:1", "#tags column:4")
@@ -23,7 +24,7 @@ def cards(known: Iterable[Asked], lang: str) -> Iterator[str]:
 
 def _html(text: str) -> str:
     """Return Markdown as the HTML of a card, in one line."""
-    text = html.escape(text.replace("\t", " "), quote=False)
+    text = html.escape(joined(text).replace("\t", " "), quote=False)
     text = re.sub(r"(?s)```\w*\n(.*?)```", lambda found: f"<pre>{found[1].replace(chr(10), '<br>')}</pre>", text)
     text = re.sub(r"`([^`\n]+)`", r"<code>\1</code>", text)
     text = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", text)

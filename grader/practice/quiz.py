@@ -175,8 +175,8 @@ GENERATORS: Final = (
     Generator(
         "gqa",
         marked(
-            "How many parameters has grouped-query attention without biases: d_model = {d}, {H} query heads, {G} key "
-            "and value heads?"
+            "How many parameters has grouped-query attention without biases: d_model = {d}, {H} heads for queries and "
+            "{G} for keys and values?"
         ),
         _heads,
         lambda g: 2 * g["d"] ** 2 + 2 * g["d"] * g["G"] * g["dh"],
@@ -243,8 +243,7 @@ GENERATORS: Final = (
     Generator(
         "cache-mha",
         marked(
-            "How many bytes does the KV cache of one token take: {L} layers, {H} heads of width {dh}, {w} bytes a "
-            "number?"
+            "How many bytes does the KV cache of one token take: {L} layers, {H} heads of width {dh}, {w}-byte numbers?"
         ),
         _model,
         lambda g: 2 * g["L"] * g["H"] * g["dh"] * g["w"],
@@ -254,8 +253,8 @@ GENERATORS: Final = (
     Generator(
         "cache-gqa",
         marked(
-            "How many bytes does the KV cache of {T} tokens take with grouped queries: {L} layers, {H} query heads, "
-            "{G} key and value heads of width {dh}, {w} bytes a number?"
+            "How many bytes does the KV cache of {T} tokens take with grouped queries: {L} layers, {H} heads "
+            "for queries and {G} for keys and values, of width {dh}, {w}-byte numbers?"
         ),
         _model,
         lambda g: 2 * g["L"] * g["G"] * g["dh"] * g["T"] * g["w"],
@@ -265,8 +264,8 @@ GENERATORS: Final = (
     Generator(
         "cache-mla",
         marked(
-            "How many bytes does the cache of {T} tokens take with latent attention (MLA): {L} layers, a latent of {c} "
-            "and a rotary key of {r} numbers, {w} bytes each?"
+            "How many bytes does the cache of {T} tokens take with latent attention (MLA): {L} layers, a latent of "
+            "width {c} and a rotary key of width {r}, {w}-byte numbers?"
         ),
         lambda draw: {**_model(draw), "c": _of(draw, 256, 512), "r": _of(draw, 32, 64)},
         lambda g: g["L"] * (g["c"] + g["r"]) * g["T"] * g["w"],
@@ -276,8 +275,8 @@ GENERATORS: Final = (
     Generator(
         "cache-window",
         marked(
-            "A rolling cache keeps the last {W} of {T} tokens: how many bytes, with {L} layers, {G} key and value "
-            "heads of width {dh}, {w} bytes a number?"
+            "A rolling cache keeps the last {W} of {T} tokens: how many bytes, with {L} layers, {H} heads for "
+            "queries and {G} for keys and values, of width {dh}, {w}-byte numbers?"
         ),
         lambda draw: {**_model(draw), "T": 1024 * _of(draw, 16, 32), "W": 1024 * _of(draw, 1, 2, 4)},
         lambda g: 2 * g["L"] * g["G"] * g["dh"] * g["W"] * g["w"],
@@ -288,7 +287,7 @@ GENERATORS: Final = (
         "weights-bytes",
         marked(
             "How many bytes do the attention weights of one layer take, written out: batch {B}, {H} heads, "
-            "{n} queries, {n} keys, {w} bytes a number?"
+            "{n} queries, {n} keys, {w}-byte numbers?"
         ),
         _square,
         lambda g: g["B"] * g["H"] * g["n"] ** 2 * g["w"],
@@ -349,7 +348,7 @@ GENERATORS: Final = (
     Generator(
         "tokens-a-second",
         marked(
-            "A model of {P} billion parameters, {w} bytes each, writes one sequence. Memory is read at {bw} GB/s, and "
+            "A model of {P} billion {w}-byte parameters writes one sequence. Memory is read at {bw} GB/s, and "
             "nothing else takes time: how many tokens a second at most?"
         ),
         _card,

@@ -39,7 +39,8 @@ def summary(tallies: Mapping[str, Tally], estimates: Sequence[Estimate]) -> None
 
 def _line(one: Estimate) -> str:
     if one.mean is None:
-        return _("pass@{k}: no task has {k} samples.").format(k=one.k)
+        sentence = plural("pass@{k}: no task has {k} sample.", "pass@{k}: no task has {k} samples.", one.k)
+        return sentence.format(k=one.k)
     sentence = plural(
         "pass@{k} {mean} (95 %: {low} to {high}), {count} task",
         "pass@{k} {mean} (95 %: {low} to {high}), {count} tasks",

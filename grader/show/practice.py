@@ -22,11 +22,18 @@ DAYS_SHOWN = 14
 
 
 def home(
-    console: Console, found: Standing, agenda: Agenda, lang: str, *, goal: Goal | None, days: Sequence[Day], clock: str
+    console: Console,
+    found: Standing,
+    agenda: Agenda,
+    lang: str,
+    *,
+    goal: Goal | None,
+    days: Sequence[Day],
+    in_mock: str,
 ) -> None:
     """Show where one stands: the course, what is current, what is due, and what to type.
 
-    ``clock`` is that of a mock interview that runs.
+    ``in_mock`` is what to type while a mock interview runs.
     """
     total = len(catalog.katas())
     head = Text("kata", style="bold").append(f"  {bar(console, len(found.passed), total)} ", "")
@@ -47,10 +54,7 @@ def home(
     if (row := found.days_in_a_row()) > 1:
         rows.append((_("in a row"), plural("{count} day", "{count} days", row).format(count=row)))
     table(console, rows)
-    if clock:
-        next_step(console, _("`kata mock` goes on with the interview: {clock}.").format(clock=clock))
-        return
-    for sentence in then(found, agenda):
+    for sentence in [in_mock] if in_mock else then(found, agenda):
         next_step(console, sentence)
 
 
@@ -98,8 +102,10 @@ def _left(today: date, goal: Goal, days: Sequence[Day]) -> str:
     return said + (_(", today {minutes} min").format(minutes=minutes) if minutes else "")
 
 
-def today(console: Console, found: Standing, agenda: Agenda, lang: str, *, questions: Sequence[str]) -> None:
-    """Show what to do today."""
+def today(
+    console: Console, found: Standing, agenda: Agenda, lang: str, *, questions: Sequence[str], in_mock: str
+) -> None:
+    """Show what to do today; ``in_mock`` is what to type while a mock interview runs."""
     head = Text(_("today"), style="bold").append(f"  {found.today}", "")
     if agenda.minutes:
         head.append(_(" · about {minutes} min").format(minutes=agenda.minutes), "")
@@ -127,10 +133,15 @@ def today(console: Console, found: Standing, agenda: Agenda, lang: str, *, quest
             )
         )
     rows += [(_("talk") if number == 0 else "", text) for number, text in enumerate(questions)]
-    if not rows:
+    if agenda.shortest:
+        say(
+            console,
+            _("Nothing fits into so little time: the shortest takes {minutes} min.").format(minutes=agenda.shortest),
+        )
+    elif not rows:
         say(console, _("Nothing is left for today."))
     table(console, rows)
-    for sentence in then(found, agenda):
+    for sentence in [in_mock] if in_mock else then(found, agenda):
         next_step(console, sentence)
 
 

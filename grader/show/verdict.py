@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from grader.catalog import debug_round, typed
+from grader import catalog
 from grader.language import _, plural
 from grader.show import causes
 from grader.show.causes import FAILURES
@@ -40,10 +40,12 @@ class Page:
         self._draw(console, True)
 
 
-def verdict(console: Console, report: Report, *, whole: bool, then: str, own: bool = True, full: bool = False) -> None:
+def verdict(
+    console: Console, report: Report, *, whole: bool, then: str, own: bool = True, full: bool = False, typed: str = ""
+) -> None:
     """Show a report; `whole` is false where only some cases were chosen, `then` is the next step after a pass.
 
-    `full` shows all causes with all that is known of them, and every case.
+    `full` shows all causes with all that is known of them, and every case. `typed` is what names the file in a command.
 
     Of a file that is not the learner's own nothing is recorded, which is said in the place of the next step.
     """
@@ -52,7 +54,7 @@ def verdict(console: Console, report: Report, *, whole: bool, then: str, own: bo
     elif report["verdict"] == "passed":
         _passed(console, report, whole=whole, then=then, own=own)
     else:
-        _failed(console, report, own=own, full=full)
+        _failed(console, report, own=own, full=full, typed=typed or _name(report))
 
 
 def head(report: Report, *, whole: bool = True) -> str:
@@ -98,7 +100,7 @@ def _not_recorded(console: Console, report: Report) -> None:
     say(console, Text(sentence.format(file=clean(report["file"])), style=NOTE))
 
 
-def _failed(console: Console, report: Report, *, own: bool, full: bool) -> None:
+def _failed(console: Console, report: Report, *, own: bool, full: bool, typed: str) -> None:
     cases = report["cases"]
     failures = [case for case in cases if case["outcome"] in FAILURES]
     line = Text.assemble(("✗ ", "bold red"), (head(report), "bold"))
@@ -121,13 +123,13 @@ def _failed(console: Console, report: Report, *, own: bool, full: bool) -> None:
     _printed(console, report, MAX_PRINTED_LINES if full else MAX_PRINTED_BESIDE)
     _footer(console, report)
     if own:
-        next_step(console, _("`kata hint {kata}` goes a step further.").format(kata=_name(report)))
+        next_step(console, _("`kata hint {kata}` goes a step further.").format(kata=typed))
     else:
         _not_recorded(console, report)
 
 
 def _name(report: Report) -> str:
-    return typed(debug_round(report["kata"])) if "debug" in report else str(report["kata"])
+    return catalog.typed(catalog.debug_round(report["kata"])) if "debug" in report else str(report["kata"])
 
 
 def _families(report: Report, width: int) -> list[Text]:

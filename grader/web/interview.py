@@ -109,7 +109,8 @@ def ended(visit: Visit) -> Document:
     """End it: what is there is graded, and the score card written."""
     diagnoses: list[str] = []
     found = conclude(
-        visit.app, lambda report, source: diagnoses.append(together(pieces(report, source, whole=True, level=2)))
+        visit.app,
+        lambda _stage, report, source: diagnoses.append(together(pieces(report, source, whole=True, level=2))),
     )
     if found is None:
         raise UsageError(_("The mock interview is over: another terminal has ended it."))

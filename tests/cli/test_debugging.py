@@ -238,6 +238,13 @@ def test_hints_go_from_a_nudge_to_the_name(tool, planted):
     assert json.loads(tool("status", "third", "--debug", "--json").stdout)["hints"] == 4
 
 
+def test_a_hint_for_what_was_never_begun_leaves_the_round_the_current_one(tool, planted):
+    """Nobody has turned to it yet."""
+    assert "Where to start" in tool("hint", "second").stdout
+    assert "third --debug" in tool().stdout
+    assert "how often?" in tool("hint").stdout
+
+
 def test_hints_skip_what_is_repaired(tool, planted):
     """The first hint is about a mistake that the file still has."""
     planted.write_text(planted.read_text().replace("2 * x", "3 * x"))

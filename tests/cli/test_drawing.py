@@ -76,6 +76,20 @@ def test_a_picture_in_a_file(served) -> None:
     assert exact[1:] == ["0", "nan", "3", "1", "2", "-1"]
 
 
+@pytest.mark.xdist_group("served")
+def test_a_picture_takes_the_place_of_a_picture_alone(served) -> None:
+    """An answer, or whatever else is there, stays; a folder that is not there is wrong use."""
+    served("start", "double")
+    served.write("return 2 * x")
+    answer = Path(served.folder) / "workspace" / "double.py"
+    written = answer.read_text()
+    assert "is something else" in served("show", "double", "--svg", "workspace/double.py", code=2).stderr
+    assert answer.read_text() == written
+    assert "There is no folder no/where." in served("show", "double", "--svg", "no/where/a.svg", code=2).stderr
+    for _time in range(2):
+        served("show", "double", "--svg", "again.svg")
+
+
 def test_a_kata_without_a_drawing(tool) -> None:
     """It says which ones have one."""
     tool("start", "second")

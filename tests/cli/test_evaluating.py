@@ -111,12 +111,44 @@ def test_shards_and_their_sum(tool):
         (("-o", "out.jsonl", "--shard", "5/4"), "is no shard"),
         (("-o", "out.jsonl", "--k", "0"), "is no list of numbers"),
         (("-o", "out.jsonl", "--summary"), "--summary takes results"),
+        (("--seed", "3", "--summary"), "--summary takes results"),
+        (("--address", "h:1", "--summary"), "--summary takes results"),
+        (("-o", "out.jsonl", "--address", "h:1"), "--address goes with --engine ray"),
     ],
 )
 def test_wrong_use(tool, more, said):
     """Each is refused with a sentence before anything is graded."""
     result = tool("eval", samples(tool, "pass"), *more, code=2)
     assert said in " ".join(result.stderr.split())
+
+
+def test_what_is_no_file_of_results_stays(tool):
+    """One line of somebody's without its end is no line that was cut off, neither are the samples themselves."""
+    name = samples(tool, "pass")
+    whole = (tool.folder / name).read_text()
+    for other, text in (("notes.txt", "one line, no newline"), ("one.jsonl", whole.strip()), (name, whole.strip())):
+        (tool.folder / other).write_text(text)
+        error = tool("eval", name, "-o", other, "--resume", "--trust", code=2).stderr
+        assert "has a line that is none of results" in error
+        assert (tool.folder / other).read_text() == text
+    (tool.folder / "tasks.jsonl").write_text(whole)
+    assert "None" not in tool("eval", name, "-o", "tasks.jsonl", "--resume", "--trust", code=2).stderr
+
+
+def test_a_line_that_was_cut_off_is_graded_again(tool):
+    """However little of it was written."""
+    name = samples(tool, "pass")
+    for text in ('{"ta', '{"task_id": "second", "sample": 0, "verd'):
+        (tool.folder / "out.jsonl").write_text(text)
+        tool("eval", name, "-o", "out.jsonl", "--resume", "--trust")
+        assert rows(tool)[0]["reward"] == 1
+
+
+def test_no_sample(tool):
+    """Is told, and one is no plural."""
+    assert "holds no sample" in tool("eval", samples(tool), "-o", "out.jsonl", code=2).stderr
+    page = tool("eval", samples(tool, "error"), "-o", "out.jsonl", "--trust", code=3).stdout
+    assert "pass@1: no task has 1 sample." in page
 
 
 def test_a_file_that_is_not_there(tool):

@@ -106,4 +106,7 @@ def test_what_the_shell_completes(tool):
 
     assert completed("kata gr", 1) == ["plain,grade"]
     assert completed("kata grade se", 2) == ["plain,second"]
+    assert completed("kata review --rate ", 3) == ["plain,again", "plain,hard", "plain,good", "plain,easy"]
+    assert completed("kata --lang ", 2) == ["plain,en", "plain,zh"]
+    assert completed("kata help r", 2) == ["plain,rules", "plain,reset", "plain,restore", "plain,review", "plain,repro"]
     assert completed("kata hint workspace/se", 2) == ["file,workspace/se"]

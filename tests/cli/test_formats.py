@@ -1,9 +1,12 @@
 """grade --format: on standard output or in a file, of one or of many, and what the exit codes say."""
 
 import json
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+
+from grader.formats.lines import lines
 
 
 def test_lines_are_what_an_editor_reads(tool):
@@ -14,6 +17,18 @@ def test_lines_are_what_an_editor_reads(tool):
     )
     path.write_text("pass")
     assert tool("grade", "second", "--format", "lines").stdout == ""
+
+
+def test_lines_of_what_nobody_has_written():
+    """One that says so; a case that is merely seen is told by what was seen, and by its own name."""
+    stub = json.loads((Path(__file__).parent.parent / "golden" / "stub.json").read_text()) | {"kata": "masks"}
+    source = "import torch\n\n\ndef padding_mask(token_ids):\n    raise NotImplementedError\n"
+    assert lines(stub, source).endswith(
+        ":4:1: error: nothing is written yet: the stub still raises NotImplementedError [file]\n"
+    )
+    (line,) = lines(stub | {"message": ""}, source).splitlines()
+    assert "[seen]" not in line
+    assert "not written yet" in line
 
 
 def test_the_workspace_s_own_is_an_attempt(tool):
@@ -102,7 +117,7 @@ def test_many_answers_are_suites(tool):
 def test_wrong_use(tool, options, said):
     """Options that do not go together are refused with a sentence."""
     tool.answer("pass")
-    result = tool("grade", "second", *options, code=3 if "nowhere/x.xml" in options else 2)
+    result = tool("grade", "second", *options, code=2)
     assert said in " ".join(result.stderr.split())
 
 
@@ -116,4 +131,8 @@ def test_a_page_to_keep(tool):
     assert "&lt;b&gt;" in text
     assert "is about one answer" in tool("grade", "--all", "--html", "verdict.html", code=2).stderr
     tool("--lang", "zh", "grade", "second", "--html", "verdict.html", code=1)
+    tool("--lang", "en", "list")
     assert '<html lang="zh-Hans">' in (tool.folder / "verdict.html").read_text()
+    error = tool("grade", "second", "--html", "workspace/second.py", code=2).stderr
+    assert "workspace/second.py is there already, and is something else." in error
+    assert (tool.workspace / "second.py").read_text() == "fail: cause\n<b>\n"

@@ -71,6 +71,12 @@ def test_the_background_matcher_reads_a_watch(tool, terminal, lang):
     assert "\x1b[2J" not in watch.log
 
 
+def test_one_thing_at_a_time(tool):
+    """Both are told to exclude each other, none to be asked for."""
+    assert "exclude each other" in tool("init", "--vscode", "--pytest", code=2).stderr
+    assert "says what is set up" in tool("init", code=2).stderr
+
+
 def test_nothing_is_overwritten(tool):
     """A file that is there stays, and --print shows what would be written."""
     for option, name in (("--vscode", ".vscode/tasks.json"), ("--pytest", "test_katas.py")):

@@ -270,6 +270,8 @@ def test_the_pool_ends_when_nobody_listens():
     assert len(begun) <= 4
     with pytest.raises(ZeroDivisionError):
         list(as_completed([1, 0], lambda item: 1 / item, jobs=1, stop=lambda: None))
+    with pytest.raises(ZeroDivisionError):
+        list(as_completed((1 / item for item in [1, 0]), str, jobs=2, stop=lambda: None))
 
 
 def test_all_get_the_same_inputs(tool, files):

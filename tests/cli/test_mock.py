@@ -139,7 +139,9 @@ def test_nobody_helps_meanwhile(tool):
         ("solution", "--give-up"),
         ("repro", "second"),
         ("watch", "second"),
+        ("start", "second"),
         ("start", "second", "--debug"),
+        ("review", "second"),
     ):
         result = (
             tool(*command, code=2) if command != ("grade", "--file", "workspace/second_mock.py") else tool(*command)
@@ -153,6 +155,44 @@ def test_nobody_helps_meanwhile(tool):
     tool("hint", "second")
 
 
+def test_the_file_of_the_stage_stays_the_current_one(tool):
+    """What is refused does not take its place; what may be begun does, until `kata mock` goes on."""
+    tool.passes("second")
+    tool("review", "second")
+    typed(tool, "mock", "second", "--stages", "1")
+    for command in (("hint", "second"), ("solution", "second"), ("repro", "second"), ("review",)):
+        tool(*command, code=2)
+        assert "second_mock.py is kept" in tool("grade").stdout
+    tool("start", "third")
+    page = tool("today").stdout
+    assert re.findall("→.*", page) == re.findall("→ `kata mock` goes on with the interview: 1.:.. left.", page) != []
+    typed(tool, "mock")
+    assert "second_mock.py is kept" in tool("grade").stdout
+
+
+def test_hints_after_a_mock_interview(tool):
+    """The page of a stage names its file: the kata's own file was not begun, and does not become the current one."""
+    typed(tool, "mock", "second", "--stages", "1")
+    tool.answer("# fail\n", "second_mock.py")
+    assert "→ `kata hint second_mock.py` goes a step further." in typed(tool, "mock", "--submit")
+    assert "→ `kata hint second_mock.py` goes a step further." in tool("grade", code=1).stdout
+    assert "second_mock.py` shows the next one" in tool("hint", "second_mock.py").stdout
+    tool("hint", "second")
+    assert "second_mock.py" in tool("grade", code=1).stdout
+    assert "second_mock.py" in tool().stdout
+
+
+def test_hints_for_a_stage_with_a_planted_mistake(tool):
+    """They are about the mistake, not about an empty stub."""
+    typed(tool, "mock", "third", "--debug", "--stages", "1")
+    page = typed(tool, "mock", "--end")
+    assert "→ `kata hint third_mock.py` goes a step further." in page
+    page = tool("hint", "third_mock.py").stdout
+    assert "Planted mistake 1 of 1" in page
+    assert "→ `kata hint third_mock.py` shows the next one." in page
+    assert "`kata solution third_mock.py --give-up`" in tool("hint").stdout
+
+
 def test_a_watch_from_before_grades_no_more(tool, terminal):
     """A save into a copy is not graded while the interview runs."""
     tool("start", "second")
@@ -164,6 +204,12 @@ def test_a_watch_from_before_grades_no_more(tool, terminal):
     screen.press("q")
     assert screen.end() == 0
     assert "✗" not in screen.log
+
+
+def test_no_kata_is_asked_twice(tool):
+    """Both stages would have the same file."""
+    assert "second is asked twice." in tool("mock", "second", "third", "second", code=2).output
+    assert "No mock interview runs" in tool("mock", "--end", code=2).output
 
 
 def test_feedback_that_was_agreed(tool):
@@ -239,6 +285,20 @@ def test_on_a_terminal(tool, terminal):
     screen.until("The score card is")
     assert screen.end() == 0
     assert card(tool)["stages_in_time"] == 1
+
+
+def test_ctrl_c_at_a_question(tool, terminal):
+    """All is handed in: what is left is said, and no clock."""
+    typed(tool, "mock", "second", "--stages", "1")
+    screen = terminal(tool.process, "mock", "--submit")
+    screen.until("press Enter")
+    screen.press("\x03")
+    screen.until("asks the last questions")
+    assert screen.end() == 130
+    assert "The clock" not in screen.log
+    page = tool().stdout
+    assert "→ All stages are handed in; `kata mock` asks the last questions and shows the results." in page
+    assert "left" not in page
 
 
 def test_the_clock_runs_out_in_view(tool, terminal):

@@ -39,6 +39,13 @@ def test_today(tool):
     tool("--lang", "en", "today")
 
 
+def test_too_little_time_for_anything(tool):
+    """Is told, with what the shortest thing takes; that is not a day on which nothing is left."""
+    page = tool("today", "--minutes", "5").stdout
+    assert "Nothing fits into so little time: the shortest takes 15 min." in page
+    assert "Nothing is left" not in page
+
+
 def test_a_plan_follows_what_happens(tool):
     """What is passed is planned no more; the day is kept, and forgotten on request."""
     tool("plan", code=2)
@@ -62,6 +69,12 @@ def test_a_plan_for_no_day(tool, arguments):
     tool("plan", "--days", "3")
     tool("plan", *arguments, code=2)
     assert "3 days left" in tool("plan").stdout
+
+
+def test_a_day_that_is_past_and_one_too_far_away(tool):
+    """Each is told as what it is."""
+    assert "2001-01-01 is past." in tool("plan", "--until", "2001-01-01", code=2).output
+    assert "2999-01-01 is not within a year from today." in tool("plan", "--until", "2999-01-01", code=2).output
 
 
 def test_a_pass_tells_what_the_round_took(tool):

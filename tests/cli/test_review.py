@@ -90,6 +90,8 @@ def test_what_cannot_be_reviewed(tool):
     assert "Nothing is due" in tool("review").stdout
     assert "Nothing has been passed yet" in tool("review", "--list").stdout
     assert "has not been passed yet" in tool("review", "second", code=2).output
+    assert "has not been passed yet" in tool("review", "third", "--debug", code=2).output
+    assert not (tool.workspace / "third_debug.py").exists()
     tool("review", "--rate", "good", code=2)
     tool("review", "--json", code=2)
     tool("review", "--list", "--debug", code=2)

@@ -89,6 +89,15 @@ def test_cards_for_anki(tool):
     assert chinese[4].startswith("kata/second/why/zh\t为什么")
 
 
+def test_cards_have_no_gaps_between_chinese_words():
+    """A line that was broken inside a Chinese sentence is joined to it, as on a terminal."""
+    from grader.practice.anki import cards  # noqa: PLC0415
+    from grader.practice.questions import Asked  # noqa: PLC0415
+
+    answer = "因为一\n个很大的分数的\nmask。\n\n完"
+    assert "因为一个很大的分数的 mask。<br><br>完" in list(cards([Asked("x/y", "x", "问", answer)], "zh"))[-1]
+
+
 def test_numbers(tool):
     """The result with the way to it, and how many were right; the same again from the seed."""
     first, second = quiz.drawn(7, 2)
@@ -99,11 +108,28 @@ def test_numbers(tool):
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--quiz", "--list"), ("--seed", "1"), ("--find", "x", "--export", "anki"), ("nonsense",)]
+    "arguments",
+    [
+        ("--quiz", "--list"),
+        ("--seed", "1"),
+        ("--find", "x", "--export", "anki"),
+        ("nonsense",),
+        ("second", "--quiz"),
+        ("nonsense", "--quiz"),
+    ],
 )
 def test_what_does_not_go_together(tool, arguments):
     """Wrong use."""
     tool("talk", *arguments, code=2)
+
+
+def test_a_seed_that_is_no_number(tool):
+    """All of the sentence is in the reader's language."""
+    page = tool("--lang", "zh", "talk", "--quiz", "--seed", "x", code=2, LANGUAGE="").output
+    assert "integer" not in tool("--lang", "zh", "help", "talk", LANGUAGE="").output.lower()
+    tool("--lang", "en", "list")
+    assert "'x' 不是有效的整数。" in page
+    assert "'x' is not a valid integer." in tool("talk", "--quiz", "--seed", "x", code=2).output
 
 
 def test_all_questions_of_the_course():

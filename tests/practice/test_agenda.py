@@ -48,6 +48,11 @@ def test_little_time():
     assert ([one.id for one in short.reviews], short.new, short.questions) == (["mha"], None, ("a", "b"))
     none = agenda(cards, (), ["a"], NOW, minutes=1)
     assert (none.reviews, none.waiting, none.new, none.questions, none.minutes) == ((), 1, None, (), 0)
+    assert (short.shortest, none.shortest) == (None, 2)
+    assert agenda(cards, (), [], NOW, minutes=1).shortest == min(
+        catalog.following(()).minutes, catalog.katas()["mha"].minutes
+    )
+    assert agenda({}, catalog.katas(), [], NOW, minutes=1).shortest is None
 
 
 def test_days_in_a_row():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 
 import pytest
@@ -139,6 +140,12 @@ def test_the_result_is_what_is_counted(kind, seed):
         assert COUNTED[kind.id](question.given) == pytest.approx(question.result, rel=1e-9)
     assert question.way.endswith(f"= {quiz.written(question.result)}")
     assert "{" not in question.text + question.way
+
+
+def test_no_question_counts_one_of_many():
+    """Whatever is drawn: no "1 bytes", no "1 heads"."""
+    texts = [question.text for seed in range(40) for question in quiz.drawn(seed, len(GENERATORS))]
+    assert not [text for text in texts if re.search(r"\b1 (?!for )[a-z ]+s\b", text)]
 
 
 def test_equal_seeds_ask_the_same():
