@@ -21,6 +21,8 @@ OF_ONE: Final = ("gradescope", "classroom50")
 """These are about one answer, and have no way to say that the grader itself failed but not to be there."""
 POINTS: Final = 10
 MOST_POINTS: Final = 10_000
+BEGINNINGS: Final = {"junit": "<", "gradescope": "{", "classroom50": "{"}
+"""How a file of a form begins; those in lines begin anyhow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,19 +133,42 @@ def form_of(
     as_json: bool,
 ) -> Form:
     """Return the form that was asked for. Raises click's error for options that go with another one."""
-    if not name and (output or points or explain):
+    if not name and (output is not None or points or explain):
         raise click.UsageError(_("--output, --points and --explain go with --format."))
     if name and as_json:
         raise click.UsageError(_("--json and --format are two ways to print the same."))
+    if output is not None:
+        refuse_foreign(output, BEGINNINGS.get(name or "", ""))
+    if html is not None:
+        refuse_foreign(html, "<")
     return Form(name or "", output, points or POINTS, explain, exit_zero, html)
 
 
-def refuse_many(form: Form) -> None:
-    """Raise UsageError for a form that is about one answer."""
+def refuse_many(form: Form, *, full: bool) -> None:
+    """Raise UsageError for a form that is about one answer, a `full` page too."""
     if form.name in OF_ONE:
         raise UsageError(_("--format {name} is about one answer.").format(name=form.name))
     if form.html is not None:
         raise UsageError(_("--html is about one answer."))
+    if full:
+        raise UsageError(_("--full is about one answer."))
+
+
+def refuse_foreign(path: Path, begins: str) -> None:
+    """Raise UsageError where a file to write would take the place of one that is none of ours, an answer say.
+
+    Ours are no Python and begin with ``begins``.
+    """
+    if not path.name:
+        raise UsageError(_("The path of the file to write is empty."))
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            there = file.read(1)
+    except OSError:  # nothing is there, or whoever writes it says what is wrong
+        return
+    if there and (path.suffix == ".py" or not there.startswith(begins)):
+        sentence = _("{path} is there already, and kata did not write it: it stays as it is.")
+        raise UsageError(sentence.format(path=shown(path)), _("Give it another path."))
 
 
 def place(path: Path, text: str) -> None:
@@ -154,4 +179,4 @@ def place(path: Path, text: str) -> None:
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise WorkspaceError(path, error) from error
+        raise WorkspaceError(path, error, _("Give it a path in another folder.")) from error
