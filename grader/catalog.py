@@ -220,10 +220,13 @@ def find(name: str) -> Kata:
 
 
 def following(passed: Collection[str], after: str = "") -> Kata | None:
-    """Return what to do next: the first kata behind `after`, then of all, that is open and whose needs are passed."""
+    """Return what to do next: the first kata that is open and whose needs are passed.
+
+    Those behind `after` come first, where that is passed itself.
+    """
     found = katas()
     order = list(found)
-    start = order.index(after) + 1 if after in found else 0
+    start = order.index(after) + 1 if after in found and after in passed else 0
     opened = [found[kata_id] for kata_id in order[start:] + order[:start] if kata_id not in passed]
     ready = (kata for kata in opened if not open_needs(kata, passed))
     return next(ready, opened[0] if opened else None)

@@ -215,13 +215,13 @@ class BadKataFile(KataError):
 
 
 class WorkspaceError(KataError):
-    """The learner's folder cannot be written."""
+    """The learner's folder cannot be written, or a file elsewhere, for which the ``hint`` says what helps."""
 
-    def __init__(self, path: Path, error: OSError) -> None:
+    def __init__(self, path: Path, error: OSError, hint: str = "") -> None:
         self.path = path
         super().__init__(
             _("Cannot write {path}: {reason}.").format(path=path, reason=reason(error)),
-            _("`kata --workspace FOLDER ...` or KATA_WORKSPACE chooses another folder."),
+            hint or _("`kata --workspace FOLDER ...` or KATA_WORKSPACE chooses another folder."),
         )
 
 

@@ -68,8 +68,8 @@ def test_gettext_reads_what_was_compiled(tmp_path):
 
 
 def test_what_is_wrong_with_a_catalogue_is_named(tmp_path, monkeypatch):
-    """A sentence that is missing, one that is left over, an empty one and a lost placeholder are four problems."""
-    said = ("Error: {sentence}", "`kata list` shows them all.", "There is no file {path}.")
+    """A sentence that is missing, one left over, an empty one, a lost placeholder, a text twice: each is a problem."""
+    said = ("Error: {sentence}", "`kata list` shows them all.", "There is no file {path}.", "List.\n\nAll of it.")
     monkeypatch.setattr(messages, "sentences", lambda: {(sentence,): ("x.py",) for sentence in said})
     monkeypatch.setattr(messages, "CATALOGUES", tmp_path)
     entries = {
@@ -77,6 +77,7 @@ def test_what_is_wrong_with_a_catalogue_is_named(tmp_path, monkeypatch):
         ("Usage:",): messages.Entry("用法：", (messages.CLICK,)),
         (said[1],): messages.Entry("", ("x.py",)),
         (said[2],): messages.Entry("没有这个文件。", ("x.py",)),
+        (said[3],): messages.Entry("列出。\n\n全部。列出。\n\n全部。", ("x.py",)),
     }
     messages.write(messages.catalogue("zh"), entries, "zh")
     messages.catalogue("zh").with_suffix(".mo").write_bytes(b"")
@@ -86,6 +87,7 @@ def test_what_is_wrong_with_a_catalogue_is_named(tmp_path, monkeypatch):
         "stands nowhere",
         "has no translation",
         "placeholders",
+        "paragraphs",
         "kata.mo is not",
     ):
         assert found.count(problem) == 1

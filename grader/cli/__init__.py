@@ -5,8 +5,9 @@ from pathlib import Path
 import click
 
 from grader import DISTRIBUTION, __version__
-from grader.cli.base import App, KataGroup, commands, one_folder, one_language
+from grader.cli.base import App, KataGroup, commands
 from grader.cli.help import one_of
+from grader.cli.options import one_folder, one_language
 from grader.language import LANGUAGES, marked
 
 COMMANDS = {

@@ -19,7 +19,7 @@ from grader.cli.help import Spoken, SpokenGroup, speak
 from grader.cli.streams import make_streams_safe
 from grader.errors import KataError, NoCurrentKata, NoSuchFile, NotInWorkspace, StateError, UnknownKata, UsageError
 from grader.history import History, Summary, data_folder
-from grader.language import LANGUAGES, _, current, marked, recognised
+from grader.language import LANGUAGES, _, marked
 from grader.text import clean, shown
 from grader.workspace import Workspace, read_answer
 
@@ -238,23 +238,6 @@ class App:
 
 def _to_standard_error(sentence: str) -> None:
     click.echo(sentence, err=True)
-
-
-def one_folder(_context: click.Context, _parameter: click.Parameter, folder: Path | None) -> Path | None:
-    """Refuse the home of a user who does not exist."""
-    try:
-        return folder.expanduser() if folder else None
-    except RuntimeError:
-        sentence = _("'{name}' is the home of no user of this machine.")
-        raise click.BadParameter(sentence.format(name=clean(str(folder), 80))) from None
-
-
-def one_language(_context: click.Context, _parameter: click.Parameter, name: str | None) -> str:
-    """Refuse what is no language of ours; return the one that was chosen before anything was parsed."""
-    if name and recognised(name) is None:
-        sentence = _("'{name}' is none of {names}.")
-        raise click.BadParameter(sentence.format(name=clean(name, 80), names=_(", ").join(LANGUAGES)))
-    return current()
 
 
 class KataGroup(SpokenGroup):

@@ -34,7 +34,7 @@ def list_command(app: App, track: int | None, as_json: bool) -> None:
     done = app.done(_("What you have passed cannot be shown."))
     current = app.ask(History.current, None, "") if done else None
     debugging = app.ask(History.debug_states, dict[str, str](), "") if done else {}
-    then = catalog.following(_passed(done))
+    then = catalog.following(_passed(done), after=catalog.kata_of(current or ""))
     chosen = {kata.id: kata for kata in found.values() if track in {None, kata.track}}
     if as_json:
         rows = [

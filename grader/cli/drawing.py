@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader import catalog
 from grader.cli.base import App, Target
-from grader.cli.formatting import place
+from grader.cli.formatting import place, refuse_foreign
 from grader.cli.guard import refuse
 from grader.errors import UsageError
 from grader.formats.svg import svg as svg_of
@@ -25,6 +25,8 @@ def draw(app: App, kata: str | None, screen: "Console", svg: Path | None) -> int
     from grader.show import drawings  # noqa: PLC0415 - rich is for people
     from grader.show.console import next_step, say  # noqa: PLC0415 - likewise
 
+    if svg is not None:
+        refuse_foreign(svg, "<svg ")
     target = app.target(kata, debug=False)
     chosen = catalog.find(target.kata)
     drawn = drawn_by(app, target)
@@ -33,9 +35,9 @@ def draw(app: App, kata: str | None, screen: "Console", svg: Path | None) -> int
         next_step(screen, _("`kata grade {kata}` says more.").format(kata=target.typed))
         return 1
 
-    if svg:
+    if svg is not None:
         every = [*drawn["yours"], *drawn["model"]]
-        place(svg, svg_of(every, chosen.title[app.lang]), begins="<svg ")
+        place(svg, svg_of(every, chosen.title[app.lang]))
         say(screen, _("Written to {path}.").format(path=shown(svg)))
         return 0
     for title, maps in ((_("yours"), drawn["yours"]), (_("model answer"), drawn["model"])):

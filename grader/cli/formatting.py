@@ -21,6 +21,8 @@ OF_ONE: Final = ("gradescope", "classroom50")
 """These are about one answer, and have no way to say that the grader itself failed but not to be there."""
 POINTS: Final = 10
 MOST_POINTS: Final = 10_000
+BEGINNINGS: Final = {"junit": "<", "gradescope": "{", "classroom50": "{"}
+"""How a file of a form begins; those in lines begin anyhow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Form:
         if self.html is not None:
             from grader.show.html import page  # noqa: PLC0415 - rich is for people
 
-            place(self.html, page(report, source, whole=whole), begins="<!doctype")
+            place(self.html, page(report, source, whole=whole))
 
     def write(self, graded: Sequence[tuple[Report, str]]) -> None:
         """Write reports and the sources they are about. Raises UsageError and WorkspaceError."""
@@ -131,41 +133,52 @@ def form_of(
     as_json: bool,
 ) -> Form:
     """Return the form that was asked for. Raises click's error for options that go with another one."""
-    if not name and (output or points or explain):
+    if not name and (output is not None or points or explain):
         raise click.UsageError(_("--output, --points and --explain go with --format."))
     if name and as_json:
         raise click.UsageError(_("--json and --format are two ways to print the same."))
+    if output is not None:
+        refuse_foreign(output, BEGINNINGS.get(name or "", ""))
+    if html is not None:
+        refuse_foreign(html, "<!doctype")
     return Form(name or "", output, points or POINTS, explain, exit_zero, html)
 
 
-def refuse_many(form: Form) -> None:
-    """Raise UsageError for a form that is about one answer."""
+def refuse_many(form: Form, *, full: bool) -> None:
+    """Raise UsageError for a form that is about one answer, a `full` page too."""
     if form.name in OF_ONE:
         raise UsageError(_("--format {name} is about one answer.").format(name=form.name))
     if form.html is not None:
         raise UsageError(_("--html is about one answer."))
+    if full:
+        raise UsageError(_("--full is about one answer."))
 
 
-def place(path: Path, text: str, *, begins: str = "") -> None:
-    """Write a file whole, in place of one that is there and ``begins`` so. Raises UsageError for any other."""
+def refuse_foreign(path: Path, begins: str) -> None:
+    """Raise UsageError where a file to write would take the place of one that is none of ours, an answer say.
+
+    Ours are no Python and begin with ``begins``.
+    """
+    if not path.name:
+        raise UsageError(_("The path of the file to write is empty."))
+    try:
+        with path.open(encoding="utf-8", errors="replace") as file:
+            there = file.read(len(begins) or 1)
+    except OSError:  # nothing is there, or whoever writes it says what is wrong
+        return
+    if there and (path.suffix == ".py" or not there.startswith(begins)):
+        sentence = _("{path} is there already, and kata did not write it: it stays as it is.")
+        raise UsageError(sentence.format(path=shown(path)), _("Give it another path."))
+
+
+def place(path: Path, text: str) -> None:
+    """Write a file whole. Raises UsageError where its folder is not there."""
     if not path.parent.is_dir():
         raise UsageError(_("There is no folder {path}.").format(path=shown(path.parent)))
-    if begins and not _is_replaceable(path, begins):
-        raise UsageError(_("{path} is there already, and is something else.").format(path=shown(path)))
     temporary = path.with_name(f".{path.name}.{os.urandom(6).hex()}.new")
     try:
         temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise WorkspaceError(path, error) from error
-
-
-def _is_replaceable(path: Path, begins: str) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(begins)) in (begins.encode(), b"")
-    except FileNotFoundError:
-        return True
-    except OSError as error:
-        raise WorkspaceError(path, error) from error
+        raise WorkspaceError(path, error, _("Give it a path in another folder.")) from error

@@ -2,6 +2,8 @@
 
 import json
 import re
+import shlex
+import shutil
 import sys
 from functools import partial
 from pathlib import Path
@@ -18,7 +20,7 @@ from grader.cli.place import answered_by, defined_in, is_own, is_path, is_same
 from grader.client.broken import error_report, refused, unreadable
 from grader.errors import GraderFailed, NoCurrentKata, NothingToReproduce, NotUtf8, UsageError
 from grader.language import _
-from grader.text import shown
+from grader.text import clean, shown
 from grader.transport.request import Request
 from grader.workspace import read_answer
 
@@ -102,7 +104,7 @@ def grade_command(
 
         refuse_any(app)
         answers = many.given(app, paths, partial(_target_of, app, kata, debug=debug)) if paths else many.begun(app)
-        refuse_many(form)
+        refuse_many(form, full=full)
         options = many.Options(case=case, device=device, seed=seed, jobs=jobs, as_json=as_json, form=form)
         context.exit(form.code(many.grade_many(app, answers, options)))
     path = paths[0] if paths else None
@@ -217,7 +219,14 @@ def repro_command(app: App, kata: str | None, debug: bool) -> None:
         say(screen, _("The older script is now {path}.").format(path=shown(older)))
     sentence = _("{path} repeats the failing case of the attempt of {moment}.")
     say(screen, sentence.format(path=shown(written), moment=moment(failed[-1].at)))
-    next_step(screen, _("`python -m pdb {path}`").format(path=shown(written)))
+    next_step(screen, _("`{python} -m pdb {path}`").format(python=_python(), path=shlex.quote(shown(written))))
+
+
+def _python() -> str:
+    """Return what starts this Python from a shell, which has torch: `python` where that is it, else its path."""
+    ours = Path(sys.executable).absolute()
+    named = shutil.which("python")
+    return "python" if named and Path(named).absolute().parent == ours.parent else shlex.quote(clean(str(ours)))
 
 
 def _target(app: App, kata: str | None, path: Path | None, *, debug: bool) -> Target:
@@ -235,7 +244,9 @@ def _target(app: App, kata: str | None, path: Path | None, *, debug: bool) -> Ta
     except NoCurrentKata as error:
         read_answer(path)  # where it is not there, that is what is wrong
         nobody = _("Neither its name nor what it defines says which kata {path} answers.").format(path=shown(path))
-        raise UsageError(nobody, _("`kata grade KATA --file {path}` says it.").format(path=shown(path))) from error
+        raise UsageError(
+            nobody, _("`kata grade KATA --file {path}` says it.").format(path=shlex.quote(shown(path)))
+        ) from error
 
 
 def _target_of(app: App, kata: str | None, path: Path, *, debug: bool) -> Target | None:

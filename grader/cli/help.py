@@ -15,6 +15,8 @@ from grader.text import cells, lines
 
 SIMPLIFIED = "题这对错"
 """Characters that an encoding for Chinese has, and one for traditional Chinese has not."""
+FOR_MEANINGS = 27
+"""So many columns hold the longest word beside an option, the range of a seed."""
 
 
 def speak(arguments: Sequence[str]) -> str:
@@ -65,8 +67,9 @@ class Formatter(click.HelpFormatter):
         super().write_text(_broken(text, self.width - self.current_indent))
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        """Write terms and what they mean."""
+        """Write terms and what they mean; long terms make room for that where the page is narrow."""
         rows = list(rows)
+        col_max = min(col_max, self.width - FOR_MEANINGS - col_spacing - 2)
         first = min(max((len(term) for term, _meaning in rows), default=0), col_max) + col_spacing
         width = max(self.width - first - 2, 10)
         super().write_dl([(term, _broken(meaning, width)) for term, meaning in rows], col_max, col_spacing)

@@ -53,6 +53,8 @@ class Given:
     count: int
     another: bool
     """Whether there is one after it."""
+    back: bool = False
+    """Whether that is one that was left out before."""
 
 
 def show_hint(app: App, target: Target, screen: "Console") -> bool:
@@ -83,7 +85,9 @@ def take_hint(app: App, target: Target) -> Given:
 def _hint(app: App, target: Target, chosen: catalog.Kata) -> Given:
     rungs = chosen.hints(app.lang)
     fitting, title = app.ask(lambda history: _fitting(history, target.name), (0, ""), "")
-    order = [rung for rung in (fitting, *range(1, len(rungs) + 1)) if 0 < rung <= len(rungs)]
+    # One step further from the one that fits; those before it come last.
+    start = fitting if 0 < fitting <= len(rungs) else 1
+    order = [*range(start, len(rungs) + 1), *range(1, start)]
     first: int | None = 1
     number = app.ask(
         lambda history: history.take_hint(target.name, order),
@@ -98,7 +102,9 @@ def _hint(app: App, target: Target, chosen: catalog.Kata) -> Given:
     elif number == fitting:
         said = _("Chosen because of your last grading: {title}.").format(title=clean(title))
     shown_now = rungs if number is None else rungs[number - 1 : number]
-    return Given(said, tuple(shown_now), number or len(rungs), len(rungs), bool(set(order) - taken))
+    left = [rung for rung in order if rung not in taken]
+    number = number or len(rungs)
+    return Given(said, tuple(shown_now), number, len(rungs), another=bool(left), back=bool(left) and left[0] < number)
 
 
 def _fitting(history: History, name: str) -> tuple[int, str]:
@@ -132,6 +138,8 @@ def _then(target: Target, given: Given) -> str:
         return _("`kata hint {kata}` shows the next one.").format(kata=target.typed)
     if given.another:
         sentence = _("hint {number} of {count}; `kata hint {kata}` shows the next one.")
+        if given.back:
+            sentence = _("hint {number} of {count}; `kata hint {kata}` shows one before it that was left out.")
         return sentence.format(number=given.number, count=given.count, kata=target.typed)
     return _("`kata solution {kata} --give-up` shows the solution.").format(kata=target.typed)
 

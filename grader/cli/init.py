@@ -71,5 +71,6 @@ def _written(path: Path, text: str) -> bool:
             _("--print shows what would be written, for you to add."),
         ) from None
     except OSError as error:
-        raise WorkspaceError(path, error) from error
+        hint = _("It belongs into the folder that you are in; --print shows what would be written.")
+        raise WorkspaceError(path, error, hint) from error
     return True

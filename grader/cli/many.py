@@ -23,6 +23,7 @@ from grader.errors import GraderFailed, NotUtf8, UsageError
 from grader.language import _
 from grader.text import shown
 from grader.transport.request import fresh_seed
+from grader.workspace import read_answer
 
 if TYPE_CHECKING:
     from grader.client import session
@@ -70,6 +71,7 @@ def given(app: App, files: Sequence[Path], target_of: Callable[[Path], Target | 
     for path in [found for file in files for found in _files(file)]:
         target = target_of(path)
         if target is None:
+            read_answer(path)  # where it is not there, that is what is wrong
             raise UsageError(
                 _("The name of {path} is not that of a kata.").format(path=shown(path)),
                 _("`kata grade KATA --file ...` says what all of them answer."),

@@ -131,6 +131,8 @@ def problems(lang: str) -> Iterator[str]:
             yield f"{file.name}: {key[0]!r} has no translation"
         elif placeholders(entry.text) != placeholders(key[-1]):
             yield f"{file.name}: {key[0]!r} and its translation have different placeholders"
+        elif entry.text.count("\n\n") != key[-1].count("\n\n"):
+            yield f"{file.name}: {key[0]!r} and its translation have different paragraphs"
     if file.with_suffix(".mo").read_bytes() != compiled(entries, lang):
         yield f"{file.with_suffix('.mo').name} is not what {file.name} compiles to: make messages"
 

@@ -45,11 +45,13 @@ def agenda(
     now: datetime,
     *,
     current: Kata | None = None,
+    after: str = "",
     minutes: int | None = None,
 ) -> Agenda:
     """Return what to do on the local day of ``now``, within so many ``minutes``, where somebody has no more.
 
-    ``questions`` are all there are, in the order in which they would be asked; ``current`` is the kata under way.
+    ``questions`` are all there are, in the order in which they would be asked; ``current`` is the kata under way,
+    ``after`` the one that was worked on last: a new one comes behind it.
     """
     found = catalog.katas()
     today = now.astimezone().date()
@@ -62,7 +64,7 @@ def agenda(
         if found[card.id].minutes <= left:
             reviews.append(card)
             left -= found[card.id].minutes
-    then = current or catalog.following(passed)
+    then = current or catalog.following(passed, after)
     new = then if then is not None and then.minutes <= left else None
     left -= new.minutes if new else 0
     asked = tuple(questions[: int(max(0, min(QUESTIONS, left // MINUTES_A_QUESTION)))])

@@ -52,4 +52,5 @@ class Standing:
         current = catalog.katas().get(opened.kata) if opened and opened.name == opened.kata else None
         turn = in_turn(asked, self.cards, self.passed, self.now)
         ids = [one.id for one in turn]
-        return agenda(self.cards, self.passed, ids, self.now, current=current, minutes=minutes)
+        after = catalog.kata_of(self.current or "")
+        return agenda(self.cards, self.passed, ids, self.now, current=current, after=after, minutes=minutes)

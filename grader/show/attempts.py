@@ -41,7 +41,9 @@ def overview(
         return
     tracks(console, {name for name in begun if done[name].passed}, lang)
     console.print()
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    # A number that is cut is none: a narrow page has less room between the columns.
+    between = 2 if console.width >= WIDE else 1
+    table = Table(box=None, padding=(0, between, 0, 0), header_style="dim")
     table.add_column("")
     # An id is never cut: `--debug` and how far the round is go to the next line.
     table.add_column(_("kata"), overflow="fold", min_width=max(len(kata_of(name)) for name in begun))

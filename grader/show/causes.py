@@ -23,7 +23,7 @@ ROOM = 22
 IN_BRIEF = 3
 """So many are shown with their line and the push; the others in a line each."""
 MOST_BESIDE = 4
-MOST_LINES = {"call": 2, "message": 3, "explain": 4, "picture": 1}
+MOST_LINES = {"seen": 2, "call": 2, "message": 3, "explain": 4, "picture": 1}
 SHORTER = tuple(dict.fromkeys(MOST_LINES, most) | {"picture": 0} for most in (4, 3, 2, 1))
 BRIEF = dict.fromkeys(MOST_LINES, 2)
 UNCUT = dict.fromkeys(MOST_LINES, 0) | {"picture": 1}
@@ -99,7 +99,7 @@ def _cause(
     if brief and (cause["explain"] or evidence["steps"]):
         return
     if not brief:
-        paragraph(console, where_seen(cause, case), "dim", most=1)
+        paragraph(console, where_seen(cause, case), "dim", most=most["seen"])
         paragraph(console, evidence["call"], "dim", most=most["call"])
     paragraph(console, message_of(cause), most=most["message"])
     if evidence.get("picture") and most["picture"]:

@@ -6,9 +6,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.language import _
+from grader.language import _, plural
 from grader.show.colours import NOTE
-from grader.text import clean
+from grader.text import cells, clean, lines
+
+INDENT = 4
 
 
 def layers() -> dict[str, tuple[str, str]]:
@@ -47,8 +49,9 @@ def findings(console: Console, found: dict[str, Any]) -> None:
         problems = clean(_("; ").join(state["problems"]))
         _line(console, "✗", _("history: {path}: {problems}").format(path=clean(state["path"]), problems=problems))
     else:
-        sentence = _("history: {path}, sound, {count} attempts")
-        _line(console, "✓", sentence.format(path=clean(state["path"]), count=state["attempts"]))
+        count = state["attempts"]
+        sentence = plural("history: {path}, sound, {count} attempt", "history: {path}, sound, {count} attempts", count)
+        _line(console, "✓", sentence.format(path=clean(state["path"]), count=count))
     workspace = found["workspace"]
     if workspace["problem"]:
         sentence = _("workspace: {path}: {problem}")
@@ -97,5 +100,10 @@ def _grading(console: Console, probe: dict[str, Any]) -> None:
 def _line(console: Console, mark: str, sentence: str) -> None:
     styles = {"✓": "green", "○": NOTE, "✗": "red"}
     line = Table.grid(padding=(0, 1))
+    line.add_column()
+    line.add_column()
+    line.add_column(overflow="fold")
+    if cells(sentence) > len(sentence):  # between Chinese characters a line may end anywhere
+        sentence = "\n".join(lines(sentence, console.width - INDENT))
     line.add_row("", Text(mark, style=styles[mark]), sentence)
     console.print(line)

@@ -14,6 +14,8 @@ from grader.show.outcome import MARKS, reason
 from grader.text import cells, clean
 
 MOST_MISTAKES = 5
+FOR_REASON = 14
+"""So many columns are for the reason, unless the paths have shrunk to their ends."""
 LEAST_FOR_MISTAKES = 5
 """So few answers show by themselves what is wrong with most of them."""
 
@@ -80,7 +82,9 @@ def summary(rows: Sequence[Row], total: int, mistakes: Counter[str]) -> None:
     names = max((len(row.kata) for row in rows), default=0) if several else 0
     counts = max((len(row.cases) for row in rows), default=0)
     if screen.is_terminal:
-        files = min(files, max(12, screen.width // 2))
+        # Beside the mark, and two spaces before each of the other columns.
+        left = screen.width - 2 - (names + 2 if several else 0) - (counts + 4) - FOR_REASON
+        files = min(files, max(12, min(left, screen.width // 2)))
     for row in rows:
         line = Text.assemble(MARKS[row.verdict], _padded(row.file, files))
         if several:

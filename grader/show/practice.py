@@ -76,7 +76,9 @@ def then(found: Standing, agenda: Agenda) -> list[str]:
     if agenda.reviews:
         steps.append(_("`kata review` reviews {kata}.").format(kata=agenda.reviews[0].id))
     if not steps and agenda.new:
-        steps.append(_("`kata start {kata}` begins the next one.").format(kata=agenda.new.id))
+        begun = agenda.new.id in found.done
+        sentence = _("`kata start {kata}` goes on with it.") if begun else _("`kata start {kata}` begins the next one.")
+        steps.append(sentence.format(kata=agenda.new.id))
     if not steps and agenda.questions:
         steps.append(_("`kata talk` asks what an interviewer asks."))
     return steps or [_("`kata list` shows all katas, `kata --help` all commands.")]

@@ -19,6 +19,7 @@ MAX_PRINTED_LINES = 12
 MAX_PRINTED_BESIDE = 2
 """So many lines of what was printed stand on the page of a failure, unless all of it is wanted."""
 MAX_REASONS = 1
+MOST_LINES_OF_A_REASON = 2
 
 Report = dict[str, Any]
 Case = dict[str, Any]
@@ -115,7 +116,7 @@ def _failed(console: Console, report: Report, *, own: bool, full: bool, typed: s
         for line in _families(report, console.width - 2):
             console.print(Text("  ") + line)
         for reason in skipped(report["cases"])[: None if full else MAX_REASONS]:
-            indented(console, Text(reason, style=NOTE), 2, most=0 if full else 1)
+            indented(console, Text(reason, style=NOTE), 2, most=0 if full else MOST_LINES_OF_A_REASON)
         causes.show(console, report, full=full)
         if report.get("unexplained"):
             sentence = _("The search for the cause failed ({problem}); the verdict stands. Please report it.")

@@ -21,6 +21,8 @@ Report = dict[str, Any]
 Keys = Sequence[tuple[str, str]]
 
 PROGRESS_SECONDS: Final = 0.1
+MOST_LINES_OF_KEYS: Final = 2
+"""In a narrower window the keys stand without their words."""
 _HOME, _CLEAR, _REST_OF_LINE, _REST = "\x1b[H", "\x1b[2J", "\x1b[K", "\x1b[J"
 _DIM, _PLAIN = "\x1b[2m", "\x1b[0m"
 
@@ -239,10 +241,11 @@ class Live:
         for sentence in self._notes:
             target.print(Text(sentence, NOTE))
         keys = [*self._keys, ("q", _("quit"))] if self._keys else []
-        line = " · ".join(f"{key} {word}" for key, word in keys)
-        if cells(line) > target.width:
-            line = " ".join(key for key, _word in keys)
-        target.print(Text(line, "dim"), no_wrap=True, overflow="ellipsis")
+        lines = _in_lines([f"{key} {word}" for key, word in keys], target.width)
+        if len(lines) > MOST_LINES_OF_KEYS:
+            lines = [" ".join(key for key, _word in keys)]
+        for line in lines:
+            target.print(Text(line, "dim"), no_wrap=True, overflow="ellipsis")
 
     def _rendered(self, draw: Draw, *, dim: bool = False) -> list[str]:
         # What is dim as a whole has no colours of its own.
@@ -255,6 +258,18 @@ class Live:
     def _write(self, text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
+
+
+def _in_lines(items: Sequence[str], width: int) -> list[str]:
+    """Return items in as few lines as they take, none of them cut where it fits."""
+    found = [""]
+    for item in items:
+        longer = f"{found[-1]} · {item}" if found[-1] else item
+        if found[-1] and cells(longer) > width:
+            found.append(item)
+        else:
+            found[-1] = longer
+    return found
 
 
 def _screen(*, plain: bool = False) -> Console:

@@ -87,7 +87,7 @@ def listed(visit: Visit) -> Document:
     app = visit.app
     found = standing(app)
     current = catalog.kata_of(found.current or "")
-    then = catalog.following(found.passed)
+    then = catalog.following(found.passed, after=current)
     tracks = []
     for track, title in TRACKS.items():
         members = [_row(app, kata, found.done) for kata in catalog.katas().values() if kata.track == track]

@@ -66,6 +66,14 @@ def test_wrong_use(tool, english, arguments):
     assert english(error) == []
 
 
+def test_wrong_numbers_and_variables(tool):
+    """A number that is none has no English kind, and a language that comes from a variable is told as that."""
+    assert "'x' 不是有效的整数。\n" in tool("grade", "second", "--seed", "x", code=2, **CHINESE).stderr
+    error = tool("list", code=2, KATA_LANG="de").stderr
+    assert "Invalid value for KATA_LANG: 'de' is none of en, zh." in error
+    assert "Invalid value for '--lang'" in tool("--lang", "fr", "list", code=2).stderr
+
+
 def test_a_round(tool, english):
     """From the list to a pass, what the commands say is Chinese."""
     said = []
@@ -176,3 +184,14 @@ def test_practice(tool, english):
     ):
         text = text.replace(made_up, "·")
     assert english(text) == []
+
+
+def test_nothing_is_cut_at_sixty_columns(tool):
+    """Long lines without a space are broken, not cut; a range stays in one piece beside its option."""
+    pages = []
+    for command in (["doctor"], ["grade", "--help"]):
+        told, _error = tool.process(*command, environment={"COLUMNS": "60", **CHINESE}).communicate(timeout=60)
+        pages.append(told.decode())
+        assert "…" not in pages[-1]
+        assert max(map(cells, pages[-1].splitlines())) <= 60
+    assert "[0<=x<=9223372036854775807]" in pages[1]

@@ -1,6 +1,7 @@
 """list, start, status, and the tool as a whole."""
 
 import json
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -263,6 +264,22 @@ def test_status_never_cuts_a_name(tool, course, width):
     assert "…" not in text
     assert text.count("positional-encoding") == text.count("kernel-regression") == 2
     assert text.count("--debug (open)") == 2 or text.count("--debug") == text.count("(open)") == 2
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_status_cuts_no_number(tool, course, lang):
+    """At 60 columns the last column has its whole head, and its numbers."""
+    for kata_id in ("positional-encoding", "mha"):
+        tool("start", kata_id, "--debug")
+        tool("hint", kata_id, "--debug")
+        tool("grade", kata_id, "--debug", code=1)
+    with sqlite3.connect(tool.home / "history.db") as db:
+        db.execute("UPDATE attempts SET passed = 285, total = 325")
+    db.close()
+    page = tool("--lang", lang, "status", COLUMNS="60").stdout
+    assert f" {'hints' if lang == 'en' else '提示'}" in page
+    rows = [line for line in page.splitlines() if "positional-encoding" in line or " mha " in line]
+    assert [row.split()[-1] for row in rows] == ["1", "1"]
 
 
 def test_status_overview(tool):

@@ -133,6 +133,43 @@ def test_a_page_to_keep(tool):
     tool("--lang", "zh", "grade", "second", "--html", "verdict.html", code=1)
     tool("--lang", "en", "list")
     assert '<html lang="zh-Hans">' in (tool.folder / "verdict.html").read_text()
-    error = tool("grade", "second", "--html", "workspace/second.py", code=2).stderr
-    assert "workspace/second.py is there already, and is something else." in error
-    assert (tool.workspace / "second.py").read_text() == "fail: cause\n<b>\n"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("grade", "--html", "workspace/second.py"),
+        ("grade", "--format", "junit", "--output", "workspace/second.py"),
+        ("grade", "--format", "lines", "--output", "workspace/second.py"),
+        ("grade", "--html", "notes.md"),
+        ("show", "--weights", "--svg", "workspace/second.py"),
+    ],
+)
+def test_nothing_of_the_learners_is_replaced(tool, options):
+    """An answer and notes stay; a page that kata wrote earlier makes way for the next one."""
+    tool.answer("pass")
+    notes = tool.folder / "notes.md"
+    notes.write_text("# mine\n")
+    command, *others = options
+    assert "kata did not write it" in " ".join(tool(command, "second", *others, code=2).stderr.split())
+    assert (tool.workspace / "second.py").read_text() == "pass"
+    assert notes.read_text() == "# mine\n"
+
+
+@pytest.mark.parametrize(
+    "options", [("grade", "--html", ""), ("grade", "--format", "junit", "--output", ""), ("show", "--svg", "")]
+)
+def test_a_path_that_is_empty(tool, options):
+    """A variable of a shell that holds nothing is no path, which is said."""
+    tool.answer("pass")
+    command, *others = options
+    more = ["--weights"] if command == "show" else []
+    assert "is empty" in tool(command, "second", *more, *others, code=2).stderr
+
+
+def test_a_folder_that_is_not_there(tool):
+    """What is asked for elsewhere than in the workspace is not helped by another workspace."""
+    tool.answer("pass")
+    error = tool("grade", "second", "--html", "nowhere/x.html", code=2).stderr
+    assert "There is no folder nowhere." in error
+    assert "--workspace" not in error

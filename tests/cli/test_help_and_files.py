@@ -158,6 +158,9 @@ def test_doctor_tells_what_holds_and_what_a_gap_means(tool):
     assert "○ landlock: not here: an answer that goes looking can read your files" in output
     assert "the self-test could: can read files outside the allow-list" in output
     assert f"history: {tool.home / 'history.db'}, sound, 0 attempts" in output
+    tool.answer("pass")
+    tool("grade", "second")
+    assert ", sound, 1 attempt\n" in tool("doctor", COLUMNS="400").stdout
     assert f"workspace: {tool.workspace}, made by the first `kata start`" in output
 
 

@@ -1,5 +1,6 @@
 """What `kata init` writes, used as an editor, a test explorer and a shell use it."""
 
+import errno
 import json
 import os
 import re
@@ -90,6 +91,19 @@ def test_nothing_is_overwritten(tool):
         assert path.read_text() == "mine"
     tool("init", code=2)
     tool("init", "--vscode", "--pytest", code=2)
+
+
+def test_a_folder_that_cannot_be_written(tool, monkeypatch):
+    """What belongs into the folder one is in is not helped by another workspace."""
+
+    def refuse(*_arguments, **_options):
+        raise PermissionError(errno.EACCES, "no")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    error = tool("init", "--vscode", code=3).stderr
+    assert "you have no permission to write there" in error
+    assert "--print shows what would be written" in error
+    assert "--workspace" not in error
 
 
 def test_a_workspace_elsewhere_is_named(tool, tmp_path):

@@ -1,14 +1,20 @@
 """grade --all, and grade with many files: many answers at once, none of which disturbs another."""
 
+import io
 import json
 import os
 import signal
 import threading
+from collections import Counter
 
 import pytest
+from rich.console import Console
 
 from grader.cli.duplicates import told_of
 from grader.pool import as_completed
+from grader.show import many
+from grader.show.many import Row
+from grader.text import cells
 
 
 @pytest.fixture
@@ -284,3 +290,27 @@ def test_all_get_the_same_inputs(tool, files):
     assert first != second
     chosen = lines(tool("grade", "second", *options, "--seed", "5").stdout)
     assert {report["seed"] for report in chosen.values()} == {5}
+
+
+def test_full_is_about_one_answer(tool):
+    """A table has no room for whole pages, which is said."""
+    tool.answer("fail")
+    assert "--full is about one answer." in tool("grade", "--all", "--full", code=2).stderr
+
+
+def test_a_file_that_is_not_there(tool, files):
+    """Of a path whose name says nothing it is said first that nothing is there."""
+    options = files(second="pass")
+    assert "There is no file nope.py" in tool("grade", *options, "--file", "nope.py", code=2).stderr
+
+
+def test_sixty_columns(monkeypatch):
+    """Counts are never cut, and some of the reason is there: the paths make room."""
+    names = "positional-encoding", "kernel-regression"
+    rows = [Row(f"workspace/{name}.py", name, "failed", "285/300", "a reason of some length", False) for name in names]
+    screen = Console(file=io.StringIO(), width=60, force_terminal=True, color_system=None, highlight=False)
+    monkeypatch.setattr(many, "console", lambda: screen)
+    many.summary(rows, 2, Counter())
+    for line in screen.file.getvalue().splitlines()[:2]:
+        assert "  285/300  a reason" in line
+        assert cells(line) <= 60

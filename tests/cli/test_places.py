@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -233,3 +235,17 @@ def test_every_page_begins_with_the_kata(tool, arguments):
     tool.answer("fail again")
     page = tool(*arguments, code=int(arguments[0] == "grade")).stdout
     assert "second" in page.splitlines()[0]
+
+
+def test_what_starts_a_script(tool, monkeypatch, tmp_path):
+    """A script is started by a Python that has torch, and by a line that a shell understands as it stands."""
+    tool.answer("fail")
+    tool("grade", "second", code=1)
+    ours = Path(sys.executable).absolute()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert f"→ `{ours} -m pdb workspace/repro_second.py`" in tool("repro", COLUMNS="400").stdout
+    monkeypatch.setenv("PATH", str(ours.parent))
+    assert "→ `python -m pdb workspace/repro_second.py`" in tool("repro").stdout
+    tool.workspace.rename(tool.folder / "my answers")
+    said = tool("--workspace", "my answers", "repro").stdout
+    assert "→ `python -m pdb 'my answers/repro_second.py'`" in said

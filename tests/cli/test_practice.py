@@ -126,3 +126,17 @@ def test_bars_without_their_characters(tool):
     tool.passes("first-one")
     process = tool.process("status", environment={"PYTHONIOENCODING": "ascii"})
     assert b"1 - One head    ##########..........  1/2" in process.communicate()[0]
+
+
+def test_every_page_names_the_same_next_kata(tool):
+    """After a pass the page, `kata`, `kata today` and the list go on behind it; what has a file is gone on with."""
+    tool("start", "first-one")
+    tool("start", "second")
+    tool.answer("pass")
+    assert "→ `kata start third`" in tool("grade").stdout
+    assert "→ `kata start third` begins the next one." in tool().stdout
+    assert "third" in tool("today").stdout
+    assert "→ `kata start third`" in tool("list").stdout
+    assert json.loads(tool("list", "--json").stdout)["next"] == "third"
+    tool.passes("third")
+    assert "→ `kata start first-one` goes on with it." in tool().stdout

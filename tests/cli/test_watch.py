@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -207,7 +208,7 @@ def test_the_task_again(tool, watch):
 
 
 def test_hints(tool, watch):
-    """The key h shows a hint, one further each time; any other key returns to the verdict."""
+    """The key h shows the hint that fits, then one further each time; any other key returns to the verdict."""
     tool.answer("fail\n")
     terminal = watch()
     terminal.until("q quit")
@@ -215,7 +216,7 @@ def test_hints(tool, watch):
     terminal.until("Chosen because of your last grading: mask over heads.")
     terminal.until("hint 2 of 3")
     terminal.press("h")
-    terminal.until("hint 1 of 3")
+    terminal.until("hint 3 of 3")
     terminal.press(" ")
     terminal.until("✗ second: 1 of 3 cases pass")
 
@@ -282,9 +283,18 @@ def test_a_narrow_window(tool, watch, columns):
     """No line is wider than the window."""
     tool.answer("fail\n")
     terminal = watch(columns=columns, rows=70)
-    written = terminal.until("q")
-    assert max(len(line) for line in written.splitlines()) <= columns
-    assert "checking" in written
+    assert "checking" in terminal.until("q")
+    # What is drawn at another place is another line.
+    drawn = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", re.sub(r"\x1b\[[0-9;]*H", "\n", terminal.log))
+    assert max(len(line) for line in drawn.splitlines()) <= columns
+
+
+def test_keys_that_need_two_lines_keep_their_words(tool, watch):
+    """At 60 columns the keys after a pass say what they do, as they do at 80."""
+    tool.answer("pass\n")
+    terminal = watch(columns=60)
+    lines = terminal.until("q quit").splitlines()
+    assert lines[-2:] == ["h hint · t task · n next: third · f whole page", "1-4 rate anew · q quit"]
 
 
 def test_no_colour_on_request(tool, watch):

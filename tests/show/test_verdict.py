@@ -195,6 +195,17 @@ def test_skipped_cases_have_a_reason():
     assert "1 skipped: no simulated device" in page
 
 
+@pytest.mark.parametrize("width", [60, 80])
+def test_counts_at_the_end_of_a_sentence_are_not_cut(width):
+    """A reason for skipped cases, and where a cause shows, may go on in a second line."""
+    first = LONG | {"title": "one query, more queries than keys, and a mask with a row that hides them all"}
+    skipped = case("device", "smallest", "skipped", message="only repeats other cases, and the answer has failed there")
+    found = cause("named", [first, case("core", "x", "failed")], title="a name", explain="It is so.")
+    page = " ".join(shown(report([skipped, first, case("core", "x", "failed")], causes=[found]), width).split())
+    assert "and the answer has failed there" in page
+    assert "and 1 more case" in page
+
+
 def test_the_sandbox_is_mentioned_only_where_it_has_gaps():
     """A complete sandbox needs no words."""
     assert "sandbox" not in shown(report([LONG]))
