@@ -162,11 +162,13 @@ def refuse_foreign(path: Path, begins: str) -> None:
     if not path.name:
         raise UsageError(_("The path of the file to write is empty."))
     try:
+        if not path.is_file():  # a pipe would wait for whoever writes it
+            return
         with path.open(encoding="utf-8", errors="replace") as file:
             there = file.read(len(begins) or 1)
-    except OSError:  # nothing is there, or whoever writes it says what is wrong
+    except OSError:  # whoever writes it says what is wrong
         return
-    if there and (path.suffix == ".py" or not there.startswith(begins)):
+    if there and (path.suffix.lower() == ".py" or not there.startswith(begins)):
         sentence = _("{path} is there already, and kata did not write it: it stays as it is.")
         raise UsageError(sentence.format(path=shown(path)), _("Give it another path."))
 

@@ -83,7 +83,7 @@ def test_a_picture_takes_the_place_of_a_picture_alone(served) -> None:
     served.write("return 2 * x")
     answer = Path(served.folder) / "workspace" / "double.py"
     written = answer.read_text()
-    assert "is something else" in served("show", "double", "--svg", "workspace/double.py", code=2).stderr
+    assert "kata did not write it" in served("show", "double", "--svg", "workspace/double.py", code=2).stderr
     assert answer.read_text() == written
     assert "There is no folder no/where." in served("show", "double", "--svg", "no/where/a.svg", code=2).stderr
     for _time in range(2):

@@ -146,7 +146,7 @@ def test_a_page_to_keep(tool):
     ],
 )
 def test_nothing_of_the_learners_is_replaced(tool, options):
-    """An answer and notes stay; a page that kata wrote earlier makes way for the next one."""
+    """An answer and notes stay as they are."""
     tool.answer("pass")
     notes = tool.folder / "notes.md"
     notes.write_text("# mine\n")
@@ -154,6 +154,21 @@ def test_nothing_of_the_learners_is_replaced(tool, options):
     assert "kata did not write it" in " ".join(tool(command, "second", *others, code=2).stderr.split())
     assert (tool.workspace / "second.py").read_text() == "pass"
     assert notes.read_text() == "# mine\n"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--html", "x"), *(("--format", form, "--output", "x") for form in ("junit", "gradescope", "lines", "github"))],
+)
+def test_what_kata_wrote_makes_way(tool, options):
+    """The same command a second time replaces what it wrote the first time."""
+    for text in ("fail", "pass"):
+        tool.answer(text)
+        tool("grade", "second", *options, "--exit-zero")
+    written = (tool.folder / "x").read_text()
+    (tool.folder / "x").unlink()
+    tool("grade", "second", *options, "--exit-zero")
+    assert written[:1] == (tool.folder / "x").read_text()[:1]
 
 
 @pytest.mark.parametrize(
