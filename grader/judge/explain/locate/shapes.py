@@ -17,9 +17,13 @@ def is_reshaped(got: torch.Tensor, want: torch.Tensor, slack: float) -> bool:
 
 
 def shaped_at(answer: Trace, end: int, shape: torch.Size) -> tuple[int, ...]:
-    """Return the lines that give a result its shape: who makes room of that shape, or hands it back as it is."""
+    """Return the lines that give a result its shape: who makes room of that shape, or hands it back as it is.
+
+    Where axes of 1 are taken away on the way to it, that is told, too.
+    """
     behind, _met = answer.behind(end, ())
-    steps = [answer.steps[number] for number in sorted(behind)]
-    room = [step.line for step in steps if step.operation in RESERVES and step.shape == tuple(shape) and step.line]
-    last = (*room[:1], answer.returned) if room else (answer.returned, answer.steps[end].line)
+    steps = [answer.steps[number] for number in sorted(behind) if answer.steps[number].line]
+    room = [step.line for step in steps if step.operation in RESERVES and step.shape == tuple(shape)]
+    fewer = [step.line for step in steps if step.operation == "squeeze"]
+    last = (*room[:1], answer.returned) if room else (*fewer[-1:], answer.returned, answer.steps[end].line)
     return tuple(dict.fromkeys(line for line in last if line))
