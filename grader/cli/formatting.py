@@ -42,6 +42,7 @@ class Form:
             from grader.show.html import page  # noqa: PLC0415 - rich is for people
 
             place(self.html, page(report, source, whole=whole))
+            click.echo(_("Written to {path}.").format(path=shown(self.html)), err=True)  # results alone are on stdout
 
     def write(self, graded: Sequence[tuple[Report, str]]) -> None:
         """Write reports and the sources they are about. Raises UsageError and WorkspaceError."""

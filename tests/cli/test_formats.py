@@ -124,7 +124,9 @@ def test_wrong_use(tool, options, said):
 def test_a_page_to_keep(tool):
     """--html writes the page beside what is shown, also of a failure; many answers have no single page."""
     tool.answer("fail: cause\n<b>\n")
-    shown = tool("grade", "second", "--html", "verdict.html", code=1).stdout
+    graded = tool("grade", "second", "--html", "verdict.html", code=1)
+    shown = graded.stdout
+    assert "Written to verdict.html." in graded.stderr
     assert "second: 1 of 3 cases pass" in shown
     text = (tool.folder / "verdict.html").read_text()
     assert "mask over heads" in text

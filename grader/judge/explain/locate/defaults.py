@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import Final
 
 from grader.judge.explain.locate.choice import wrong_call
@@ -35,9 +36,10 @@ def drops_by_default(case: CaseOutcome, source: str) -> Located | None:
         if DROPS in argument and argument not in given and argument in wanted and value != wanted[argument]:
             sentence = _("By default `{name}` is {value}, in the task {expected}: {where}.")
             words = {"name": argument, "value": _written(value), "expected": _written(wanted[argument])}
-            return located(
-                case, (mine.function(owner, name),), sentence, title=_("a default is not that of the task"), **words
-            )
+            title = _("a default is not that of the task")
+            place = located(case, (mine.function(owner, name),), sentence, title=title, **words)
+            push = _("the signature of the task holds with its defaults: who leaves an argument out counts on them.")
+            return replace(place, push=push) if place is not None else None
     return None
 
 
