@@ -46,8 +46,8 @@ MOST_LINES_OF_A_NAME: Final = 10
 """More lines than so many tell nothing beside a name."""
 MOST_LINES_OF_A_WAY: Final = 6
 """Nor beside what an answer depends on."""
-OF_A_NUMBER: Final = ("value", "no-error", "structure")
-"""Failures that may come of a number; which dtype or device a result has does not."""
+OF_NO_NUMBER: Final = ("dtype", "device", "missing")
+"""Failures that no number is to blame for, nor is one for an attribute that is not there."""
 FEW_NUMBERS: Final = 48
 """A call of so few numbers is taken in at a glance."""
 
@@ -183,8 +183,11 @@ class Search:
 
     def _seen(self, line: int, cases: tuple[CaseOutcome, ...]) -> Cause:
         """Return a cause that has no place; of an answer that is right nearly everywhere, a number may be one."""
-        kind = cases[0].failure.group if cases[0].failure is not None else ""
-        place = locate_number(cases, self._source) if not line and self._most_pass and kind in OF_A_NUMBER else None
+        failure = cases[0].failure
+        may_be_one = (
+            failure is not None and failure.group not in OF_NO_NUMBER and "AttributeError" not in failure.message
+        )
+        place = locate_number(cases, self._source) if not line and self._most_pass and may_be_one else None
         if place is not None:
             return Cause(SEEN, cases, cases[0], located=replace(place, title=cases[0].title))
         return Cause(SEEN, cases, cases[0], located=locate_refusal(cases, self._source))
