@@ -182,9 +182,7 @@ class Runner:
         """Skip a run on the simulated device where there is none, and all that follows too many deaths."""
         answer = self._grading.answer
         if answer.is_hopeless:
-            sentence = _("your code has ended its process in {count} cases; the others are left out")
-            if answer.timeouts:
-                sentence = _("your code ran out of time or ended its process in {count} cases; the others are left out")
+            sentence = _("your code ended its process, or had to be ended, in {count} cases; the others are left out")
             self._skip(run, "left-out", sentence.format(count=answer.deaths))
             return True
         if run.outcome.variant.device == SIMULATED and (problem := answer.device_problem()):
