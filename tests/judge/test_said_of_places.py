@@ -112,7 +112,8 @@ def test_what_no_call_comes_back_from_is_one_cause_at_its_line(session: Session,
 def test_a_loop_without_an_end_is_one_cause(session: Session) -> None:
     """Whichever of its lines it was in when the time was over."""
     source = changed("sdpa", ("    d_k = k.size(-1)\n", "    d_k = k.size(-1)\n    while True:\n        pass\n"))
-    assert len(why(session, "sdpa", source, case="by hand")) == 1
+    (cause,) = why(session, "sdpa", source, case="by hand")
+    assert cause["title"].startswith("no answer within")
 
 
 @on_its_worker("sdpa")

@@ -18,6 +18,8 @@ from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
 from grader.text import clean
 
+ENDED: Final = ("crashed", "memory", "output", "timeout")
+"""Failures of an answer that did not come back, in whichever case."""
 LONGEST_TITLE: Final = 120
 LOCATED: Final = "located"
 SEEN: Final = "seen"
@@ -84,6 +86,8 @@ class Cause:
         said = clean(failure.message, 1000) if failure is not None else ""
         if located is not None and located.title:
             return located.title
+        if located is None and failure is not None and failure.kind in ENDED:
+            return shorten(said, LONGEST_TITLE, placeholder=" …")
         if located is None and (self.is_missing or self.evidence.is_out_of_bounds):
             return said  # all there is to say, whichever case it happened in
         if failure is not None and self.is_raised and (located is not None or not failure.line):
