@@ -55,7 +55,14 @@ def settled(document: dict[str, Any]) -> dict[str, Any]:
         "repro": document["repro"] and "a script",
     }
     document["cases"] = [{**case, "seconds": 0.0, "message": _settled(case["message"])} for case in document["cases"]]
+    document["causes"] = [
+        {**one, "title": _settled(one["title"]), "evidence": one["evidence"] | _said(one)} for one in document["causes"]
+    ]
     return document
+
+
+def _said(cause: dict[str, Any]) -> dict[str, str]:
+    return {"message": _settled(cause["evidence"]["message"])}
 
 
 def _settled(message: str) -> str:
