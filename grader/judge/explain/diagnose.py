@@ -65,6 +65,7 @@ MOST_UNEXPLAINED: Final = 1 / 3
 OF_SIZES: Final = frozenset(("value", "error"))
 """Groups of failures in which that may be."""
 MOST_CONTRADICTING: Final = 16
+"""So many passing cases of its family are held against a mistake that fits as well as another one."""
 MOST_TOGETHER: Final = 3
 APART: Final = ("contract", "cost", "device", "grad", "dtype")
 """Families whose own cases say nothing about the numbers of others: what fails in them is named by itself."""
@@ -206,9 +207,10 @@ class _Search:
             fitting = [(m, run) for m, run in self._singles if own and m.family == family and self._all(run, own)]
             fitting = [(m, run) for m, run in fitting if self._nothing_against(run, self._telling)]
             if fitting:
-                right = self._of_family(family) if len(fitting) > 1 else []
-                against = {one.id: contradicted(self._grading, run, right) for one, run in fitting}
-                mistake, _run = min(fitting, key=lambda fit: (against[fit[0].id], fit[1].distance))
+                far = {one.id: run.distance for one, run in fitting}  # before other cases of a cost are asked
+                mistake, _run = fitting[0]
+                if len(fitting) > 1:
+                    mistake, _run = min(fitting, key=lambda fit: (self._against(*fit), far[fit[0].id]))
                 found.append(Diagnosis(mistake, tuple(case.id for case in own), together=True))
                 left = [case for case in left if case not in own]
         if not found or not left:
@@ -217,9 +219,10 @@ class _Search:
         several = len(others) > 1 and not others[0].together
         return [*(replace(one, together=True) for one in others[: 1 if several else None]), *found]
 
-    def _of_family(self, family: str) -> list[CaseOutcome]:
-        """Return passing cases of a family, which may contradict a mistake that is of it."""
-        return [case for case in self._passing if case.family == family][:MOST_CONTRADICTING]
+    def _against(self, mistake: Mistake, run: MistakeRunner) -> int:
+        """Count the passing cases of its family that contradict a mistake."""
+        own = [case for case in self._passing if case.family == mistake.family]
+        return contradicted(self._grading, run, own[:MOST_CONTRADICTING])
 
     def _closest(self, fitting: list[tuple[Mistake, MistakeRunner]]) -> list[Diagnosis]:
         """Look at more cases: what one that passed contradicts is out, and those come first that explain most."""
@@ -252,8 +255,7 @@ class _Search:
         explains = {
             m.id: {c.id for c in (*written, *derived) if reproduces(self._grading, run, c)} for m, _c, run in hits
         }
-        against = {m.id: contradicted(self._grading, run, self._of_family(m.family)) for m, _cases, run in hits}
-        hits.sort(key=lambda hit: (-len(hit[1]), -len(explains[hit[0].id]), against[hit[0].id]))
+        hits.sort(key=lambda hit: (-len(hit[1]), -len(explains[hit[0].id]), self._against(hit[0], hit[2])))
         if pairs:
             return self._and_hidden(next(self._sharing(hits, roots)), roots)
         beyond = [case for case in roots if case.is_out_of_bounds]
