@@ -25,10 +25,7 @@ from tests.judge.test_mistakes import GOOD
 def mistake(passes: str, does_it: str, raises: str = "  ", elsewhere: str = "y") -> Alone:
     """Return what a mistake does by itself at two failing cases and at one that passed: yes, no, or not known."""
     known = {"y": True, "n": False, " ": None}
-    first, second, third, fourth = (
-        [known[letter] for letter in letters] for letters in (passes, does_it, raises, elsewhere)
-    )
-    return Alone(first, [bool(one) for one in second], third, lambda: fourth)
+    return Alone(*([known[letter] for letter in letters] for letters in (passes, does_it, raises, elsewhere)))
 
 
 WRONG = mistake("nn", "nn")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from itertools import combinations, zip_longest
 from typing import Final
 
@@ -21,27 +21,18 @@ MOST_INTERACTING: Final = 60
 """So many pairs are tried of which one shows in a case that it passes by itself."""
 
 
-Answers = list[bool | None]
-"""One for each of some cases; None where it is not known."""
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Alone:
     """What one mistake does by itself, in the cases at which two are looked for and in some that passed."""
 
-    passes: Answers
+    passes: list[bool | None]
     """Whether it passes each of these cases at a glance; None where that takes more."""
     does_it: list[bool]
     """Whether it does what the answer did."""
-    raises: Answers
+    raises: list[bool | None]
     """Whether it raises what the answer did; None where that may be a matter of sizes."""
-    find_elsewhere: Callable[[], Answers]
-    """Finds out whether it passes each of the cases that passed: calls that are made only where all else fits."""
-
-    @cached_property
-    def elsewhere(self) -> Answers:
-        """Whether it passes each of the cases that passed."""
-        return self.find_elsewhere()
+    elsewhere: list[bool | None]
+    """Whether it passes each of the cases that passed."""
 
     def may_do_it_with(self, other: Alone) -> bool:
         """Whether two may do together what the answer did: beside one that passes a case the other does it there."""
@@ -58,9 +49,7 @@ class Alone:
         """
         both = zip(self.passes, other.passes, strict=True)
         raised = zip(self.raises, other.raises, strict=True)
-        if (True, True) in both or (False, False) in raised:
-            return False
-        return self.elsewhere == other.elsewhere
+        return (True, True) not in both and self.elsewhere == other.elsewhere and (False, False) not in raised
 
 
 Pairs = Iterator[tuple[Mistake, Mistake]]
@@ -101,7 +90,7 @@ def alone(
             [passes(grading, run, case) for case in roots],
             [reproduces(grading, run, case) for case in roots],
             [raises_alike(grading, run, case) for case in roots],
-            lambda: [passes(grading, run, case) for case in fine],
+            [passes(grading, run, case) for case in fine],
         )
 
     return by_itself
