@@ -36,6 +36,8 @@ class Signature:
     is_module: bool
     names: tuple[str, ...]
     returns: tuple[str, ...]
+    is_called: bool = True
+    """Or it is an attribute, and read."""
 
 
 class Reference:
@@ -103,7 +105,7 @@ class Reference:
         """Return what the reference tells about a method of a class; an attribute has no names."""
         member = getattr(self.executor.namespace[owner.name], name, None)
         if not inspect.isfunction(member):
-            return Signature(name, is_class=False, is_module=False, names=(), returns=())
+            return Signature(name, is_class=False, is_module=False, names=(), returns=(), is_called=callable(member))
         names = tuple(p for p in inspect.signature(member).parameters if p != "self")
         body = next(n for n in ast.parse(self.text).body if getattr(n, "name", "") == owner.name)
         methods = [n for n in ast.walk(body) if isinstance(n, ast.FunctionDef) and n.name == name]

@@ -63,7 +63,7 @@ TITLES: Final = {
     ("identity", ways.VIEWS): marked("with two views of one tensor in place of one object"),
     ("identity", ways.CLONES): marked("with two equal tensors in place of one object"),
     ("mode", ways.ROUND_TRIP): marked("after the other mode (training or evaluation)"),
-    ("mode", "train"): marked("in training mode, without dropout"),
+    ("mode", "train"): marked("in training mode, where no dropout is asked for"),
     ("caller", ways.DEVICE): marked("with the device as the caller's default device"),
     ("caller", ways.DTYPE): marked("with float64 as the caller's default dtype"),
     ("asks", INPUTS_ALONE): marked("where all weights are frozen"),

@@ -212,7 +212,9 @@ class Module:
             called.names, handle=self._handle, method=method, train=self._trains, grad=self._check.variant.grad
         )
         header["stateful"] = not self._signature.is_module
-        text = f"{self._text}{'.' + method if method else ''}({described(args, kwargs, called.names)})"
+        text = f"{self._text}{'.' + method if method else ''}"
+        if called.is_called or args or kwargs:
+            text += f"({described(args, kwargs, called.names)})"
         return self._check.ask(header, {"args": args, "kwargs": kwargs}, text, called.returns, compared=compared)
 
 

@@ -33,7 +33,7 @@ def _explained(request: dict[str, Any], grading: Grading, outcomes: list[CaseOut
     return {
         "causes": [cause.document(request["source"], shown, request["lang"]) for cause in why],
         "mistakes": [diagnosis.document(request["lang"]) for diagnosis in named],
-        "facts": [] if named or not wanted else [fact.document() for fact in facts(outcomes)],
+        "facts": [fact.document() for fact in facts([*why[0].cases])] if why and not named else [],
         "repro": script([cause.evidence for cause in why], outcomes, grading.kata.id, grading.seed, shown),
         "unexplained": "",
     }

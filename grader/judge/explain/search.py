@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -48,6 +49,9 @@ MOST_LINES_OF_A_WAY: Final = 6
 """Nor beside what an answer depends on."""
 OF_NO_NUMBER: Final = ("dtype", "device", "missing")
 """Failures that no number is to blame for, nor is one for an attribute that is not there."""
+MOST_OF_THEM: Final = 2 / 3
+NOT_THERE: Final = re.compile(r" has no (?:attribute )?`?(\w+)`?$")
+"""How it is said that something is not there, and what."""
 FEW_NUMBERS: Final = 48
 """A call of so few numbers is taken in at a glance."""
 
@@ -163,6 +167,7 @@ class Search:
             elif writes:
                 place = next((written[line] for line in place.lines if line in written), place)
             taken, key = self._take(its), (place.lines, kind == "error" and not writes)
+            key = next((one for one in found if one[1] == key[1] and _are_much_the_same(one[0], key[0])), key)
             other = found.get(key)
             found[key] = Cause(
                 LOCATED,
@@ -173,11 +178,12 @@ class Search:
         return sorted(found.values(), key=lambda cause: -len(cause.cases))
 
     def seen(self) -> list[Cause]:
-        """Take what is left, by line and kind."""
+        """Take what is left, by line and kind; an attribute that is not there is one cause, however it was asked for."""
         groups: dict[tuple[int, str], list[CaseOutcome]] = {}
-        for case in self._left:
+        for case in sorted(self._left, key=lambda case: case.failure is None or case.failure.kind != "missing"):
             assert case.failure is not None
-            groups.setdefault((_line(case), case.failure.kind), []).append(case)
+            lacking = NOT_THERE.search(case.failure.message) if not _line(case) else None
+            groups.setdefault((_line(case), lacking[1] if lacking else case.failure.kind), []).append(case)
         self._left = []
         return [self._seen(line, tuple(cases)) for (line, _kind), cases in groups.items()]
 
@@ -270,6 +276,12 @@ def _is_much_smaller(one: CaseOutcome, other: CaseOutcome) -> bool:
 def _is_within(one: Located, other: Located, wide: bool) -> bool:
     """Whether a place may stand for another one: beside a ``wide`` one in a small call much is equal by chance."""
     return not wide or set(one.lines) <= {*other.lines, *other.left_out}
+
+
+def _are_much_the_same(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    """Whether two wide places have most of their lines in common: they tell of one mistake what can be told."""
+    both, either = set(one) & set(other), set(one) | set(other)
+    return min(len(one), len(other)) > FEW and MOST_OF_THEM * len(either) <= len(both)
 
 
 def _telling(cases: list[CaseOutcome], place: Located) -> CaseOutcome:

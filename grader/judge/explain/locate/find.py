@@ -68,7 +68,7 @@ def locate(
     if group == "fact":
         return _by_fact(case, exchange, statements, passing)
     if group == "structure":
-        plain = exchange.want is not None and not any(True for _tensor in tensors_in(exchange.want))
+        plain = type(exchange.value) is type(exchange.want) and not any(True for _one in tensors_in(exchange.want))
         found = _by_numbers(case, exchange, statements, passing) if plain else None
         if plain and _is_formed_alike(exchange.value, exchange.want):
             return found
@@ -132,9 +132,15 @@ def _by_numbers(
     by_names = _of_statements(check, exchange, traces, statements, passing)
     if by_names is None and answer.raised and (region := alignment.raised(case.failure.line)) is not None:
         return with_around(case, traces, region, statements)
-    if by_names is not None and answer.raised and len(by_names.lines) > FEW and (line := case.failure.line):
-        by_names = replace(by_names, lines=(line, *(other for other in by_names.lines if other != line)))
+    if by_names is not None and answer.raised and (line := case.failure.line):
+        most = max(FEW, len(by_names.lines))
+        by_names = replace(by_names, lines=_after(line, by_names.lines)[:most])
     return _told_by_names(case, by_names, answer, statements) if by_names is not None else None
+
+
+def _after(first: int, lines: Sequence[int]) -> tuple[int, ...]:
+    """Return lines, each once, behind another one: where it is raised comes first, whoever made what is read there."""
+    return tuple(dict.fromkeys((first, *lines)))
 
 
 def _told_by_names(case: CaseOutcome, region: Region, answer: Trace, statements: Statements) -> Located | None:
@@ -207,7 +213,11 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
     strange = [answer.steps[n].line for n in foreign(answer, region.steps, reference)]
     first = [line for line in strange if line in region.lines and not region.raised][:1]
     idle = unused(answer, statements, case.check.grading.reference_text)
-    region = replace(region, lines=tuple(dict.fromkeys((*idle, *first, *region.lines))))
+    own_lines = (*idle, *first, *region.lines)
+    raised = case.failure.line if region.raised and case.failure is not None else 0
+    region = replace(
+        region, lines=_after(raised, own_lines) if raised in own_lines else tuple(dict.fromkeys(own_lines))
+    )
     found = told(case, region, statements, lines)
     if found is None:
         return None

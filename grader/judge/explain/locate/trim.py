@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from grader.judge.explain.locate.beside import ADDS_AXES
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.region import Region
 from grader.judge.explain.locate.statements import Statements
@@ -16,14 +17,18 @@ from grader.judge.explain.locate.words import FEW
 
 
 def without_idle(region: Region, answer: Trace, statements: Statements, model: str) -> Region:
-    """Leave out what the reference has word for word, and what did nothing here, unless that is all."""
-    flow, theirs = flow_of(statements.source), flow_of(model)
-    made = (n for n in region.steps if not answer.steps[n].moves and answer.steps[n].operation not in NEGATES)
-    busy = {answer.steps[n].line for n in made if not does_nothing(answer, n)}
-    idle = [line for line in region.lines if line not in busy and not flow.is_own(line, theirs)]
+    """Leave out what the reference has word for word, and what did nothing here, unless that is all.
+
+    Where something is raised an axis may be put in by the reference's own words, and in another case than it does.
+    """
+    flow, theirs, every = flow_of(statements.source), flow_of(model), answer.steps
+    made = (n for n in region.steps if not every[n].moves and every[n].operation not in NEGATES)
+    busy = {every[n].line for n in made if not does_nothing(answer, n)}
+    puts = {every[n].line for n in region.steps if every[n].operation in ADDS_AXES} if region.raised else set()
+    idle = [line for line in region.lines if line not in busy | puts and not flow.is_own(line, theirs)]
     left = tuple(line for line in region.lines if line not in idle)
     if len(region.lines) <= FEW:  # it may have had something to do
-        left = tuple(line for line in region.lines if flow.is_own(line, theirs))
+        left = tuple(line for line in region.lines if line in puts or flow.is_own(line, theirs))
     return replace(region, lines=left) if left else region
 
 

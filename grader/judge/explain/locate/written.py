@@ -13,6 +13,7 @@ from grader.judge.explain.locate.traces import Trace, of_answer
 from grader.judge.explain.locate.words import FEW, Located, listed
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
+from grader.probes.steps import FROM_DATA
 
 ANOTHER_NAME: Final = re.compile(r"Assign\(targets=\[Name\(id='\w+', ctx=Store\(\)\)\], value=Name\(")
 """What gives something another name, in the text of a statement."""
@@ -24,7 +25,8 @@ def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> L
     trace = of_answer(case.check, exchange)
     if trace is None:
         return None
-    ways = [(step, _views_of_given(trace, step.writes)) for step in trace.steps if step.line and step.writes >= 0]
+    writing = [step for step in trace.steps if step.line and step.writes >= 0 and step.operation != FROM_DATA]
+    ways = [(step, _views_of_given(trace, step.writes)) for step in writing]
     writes = [step for step, views in ways if views is not None]
     filled = [] if writes else [line for line in statements.fills() if any(one.line == line for one in trace.passed)]
     lines = lines_of(writes, statements) or tuple(filled)
