@@ -1,12 +1,13 @@
 """The file of the history: opened, migrated, repaired by setting a damaged one aside, shared between processes."""
 
+import errno
 import functools
 import os
 import sqlite3
 import stat
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
@@ -21,9 +22,6 @@ _BUSY_SECONDS = 10.0
 # The file says that it is no database, that its pages make no sense, or that a table of its own schema is not there.
 _DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
 _NOT_WRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM}
-# https://www.sqlite.org/fileformat2.html#the_database_header
-_MAGIC = b"SQLite format 3\0"
-_USER_VERSION = slice(60, 64)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -192,19 +190,28 @@ def _patiently(action: Callable[[], object]) -> None:
 
 
 def _stored_version(path: Path) -> int:
-    """Read the schema's version from the file itself: opening it with SQLite could already change it."""
+    """Read the schema's version from the file as it is: opening it as usual could already change it.
+
+    Through SQLite all the same: to close a file by hand that this process has open elsewhere takes all its locks away
+    (https://www.sqlite.org/howtocorrupt.html, 2.2), and the next process to close it deletes what it has in its log.
+    """
     try:
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for, a device read for ever
             raise StateError(_("The history {path} cannot be used: it is no regular file.").format(path=path))
-        with path.open("rb") as file:
-            header = file.read(100)
+        if not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except FileNotFoundError:
         return 0
     except OSError as error:
         raise StateError(
             _("The history {path} cannot be read: {reason}.").format(path=path, reason=reason(error))
         ) from error
-    return int.from_bytes(header[_USER_VERSION], "big") if header.startswith(_MAGIC) else 0
+    try:
+        with closing(_opened(path, "?mode=ro&immutable=1")) as db:
+            version: int = db.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.DatabaseError:  # no database: whoever opens it says so
+        return 0
+    return version
 
 
 def _inode(path: Path) -> int | None:

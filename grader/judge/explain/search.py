@@ -178,7 +178,7 @@ class Search:
         return sorted(found.values(), key=lambda cause: -len(cause.cases))
 
     def seen(self) -> list[Cause]:
-        """Take what is left, by line and kind; an attribute that is not there is one cause, however it was asked for."""
+        """Take what is left, by line and kind; what is not there is one cause, however it was asked for."""
         groups: dict[tuple[int, str], list[CaseOutcome]] = {}
         for case in sorted(self._left, key=lambda case: case.failure is None or case.failure.kind != "missing"):
             assert case.failure is not None
