@@ -23,12 +23,17 @@ def outcome(report: Report, *, whole: bool = True) -> Text:
 
 
 def reason(report: Report) -> str:
-    """Say in one line why an answer failed: the mistake by its name, or the first case that failed and where.
+    """Say in one line why an answer failed: what its page says first, or the first case that failed and where.
 
     Of a pass, what was skipped.
     """
     if report["message"]:
         return _first_line(report["message"])
+    first = next(iter(report.get("causes", ())), None)
+    if first is not None and first["id"] == "located":
+        return " ".join(part for part in (clean(first["title"]), clean(first["where"])) if part)
+    if first is not None and first["id"] != "seen":
+        return clean(first["title"])
     if report["mistakes"]:
         return clean(report["mistakes"][0]["title"])
     failed = next((case for case in report["cases"] if case["outcome"] in FAILURES), None)

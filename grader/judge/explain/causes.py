@@ -15,7 +15,7 @@ from grader.judge.explain.levels import TOLD
 from grader.judge.explain.search import Search
 from grader.judge.runs.outcome import CaseOutcome
 
-FEW_OF_ALL: Final = 10
+FEW_OF_ALL: Final = 8
 """What has fewer than one in so many of the cases of another cause is told after it, even by its name."""
 
 
