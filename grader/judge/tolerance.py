@@ -28,6 +28,11 @@ HALVES: Final = frozenset((torch.bfloat16, torch.float16))
 NEAR: Final = 2.0
 """In half precision numbers that are at most so many times as far away as the table allows may be there by bad luck."""
 
+CANCELLED: Final = 1e-7
+NEAR_NOTHING: Final = 10.0
+"""In float32 what is allowed so little is a number that happens to be near 0: the terms that it was made of, which are
+around 1 as a rule, have rounded to more than that, and at most to so many times as much."""
+
 MULTIPLE: Final = 128.0
 """A correct answer may be so many times as far away as the reference moves when all is rounded otherwise: nearly twice
 the worst that was seen, and four times below the smallest loss of digits."""
@@ -124,6 +129,13 @@ def exceeds(
         if not error <= room.most:
             return room
     return None
+
+
+def may_be_bad_luck(dtype: torch.dtype, times: float, allowed: Tolerance | None) -> bool:
+    """Whether numbers that are so many times as far away as is allowed may be right, and others are drawn."""
+    if dtype in HALVES:
+        return 1.0 < times <= NEAR
+    return dtype == torch.float32 and allowed is not None and allowed.most <= CANCELLED and 1.0 < times <= NEAR_NOTHING
 
 
 def part(moved: Moved, key: Any) -> Moved:
