@@ -26,7 +26,7 @@ MEASURED: Final = frozenset((torch.float64,))
 
 HALVES: Final = frozenset((torch.bfloat16, torch.float16))
 NEAR: Final = 2.0
-"""In half precision numbers that are at most so many times as far away as the table allows may be there by bad luck."""
+"""Numbers that are at most so many times as far away as the table allows may be there by bad luck."""
 
 CANCELLED: Final = 1e-7
 NEAR_NOTHING: Final = 10.0
@@ -133,9 +133,14 @@ def exceeds(
 
 def may_be_bad_luck(dtype: torch.dtype, times: float, allowed: Tolerance | None) -> bool:
     """Whether numbers that are so many times as far away as is allowed may be right, and others are drawn."""
-    if dtype in HALVES:
-        return 1.0 < times <= NEAR
-    return dtype == torch.float32 and allowed is not None and allowed.most <= CANCELLED and 1.0 < times <= NEAR_NOTHING
+    is_short = dtype in HALVES or dtype == torch.float32
+    return (is_short and 1.0 < times <= NEAR) or is_near_nothing(dtype, times, allowed)
+
+
+def is_near_nothing(dtype: torch.dtype, times: float, allowed: Tolerance | None) -> bool:
+    """Whether numbers that are so many times as far away as is allowed only happen to be near 0."""
+    is_small = allowed is not None and allowed.most <= CANCELLED
+    return dtype == torch.float32 and is_small and 1.0 < times <= NEAR_NOTHING
 
 
 def part(moved: Moved, key: Any) -> Moved:

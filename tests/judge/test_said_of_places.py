@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from grader.client.session import Session
+from grader import catalog
+from grader.client.session import Request, Session
 from grader.judge.explain.locate.quoted import text_at
-from tests.gradings import by_kata, on_its_worker
+from tests.gradings import SEED, by_kata, on_its_worker
 from tests.judge.test_causes import changed, line_of, why
 
 TOLD = Path(__file__).parents[1] / "told"
@@ -122,3 +123,55 @@ def test_a_query_that_sees_nothing_has_no_row_that_sums_to_one(session: Session)
     source = changed("sdpa", ('float("-inf")', "-1e9"), ("weights.masked_fill(~mask, 0.0)", "weights * 1.0"))
     causes = why(session, "sdpa", source)
     assert all("one sums to 1." not in cause["evidence"]["message"] for cause in causes)
+
+
+@pytest.mark.parametrize(
+    ("kata", "name", "said", "line"),
+    by_kata(
+        pytest.param(
+            "bpe", "bpe_minbpe", "AttributeError: 'list' object has no attribute 'get'", "min(stats", id="get"
+        ),
+        pytest.param("bpe", "bpe_minbpe", "the result has another form than in the task", "return merges", id="form"),
+        pytest.param(
+            "cross-entropy", "cross_entropy_smoothed_by_scatter", "RuntimeError: index -100", ".scatter_(", id="scatter"
+        ),
+        pytest.param("sdpa", "sdpa_of_an_assistant", "NaN for a query without visible keys", "softmax", id="missing"),
+        pytest.param(
+            "split-heads",
+            "split_heads_backward_by_hand",
+            "a gradient that is written by hand is wrong",
+            "g.reshape",
+            id="backward",
+        ),
+    ),
+)
+def test_which_line_is_quoted(session: Session, kata: str, name: str, said: str, line: str) -> None:
+    """That which raises, returns what has another form, or lacks a step behind it; of a `backward` its own."""
+    found = [cause["code"] for cause in causes_of(session, kata, name) if cause["title"].startswith(said)]
+    assert len(found) == 1
+    assert line in found[0]
+
+
+@on_its_worker("top-p")
+def test_a_number_of_pythons_is_no_argument(session: Session) -> None:
+    """What is put into a mask of the answer's own is not written into what the caller handed in."""
+    (cause,) = (one for one in causes_of(session, "top-p", "top_p_gist") if one["id"] == "logits-overwritten")
+    assert len(cause["lines"]) == 1
+
+
+@on_its_worker("top-p")
+def test_a_fact_stands_under_its_cause_alone(session: Session) -> None:
+    """What is raised first has no numbers that something holds for."""
+    kata = catalog.find("top-p")
+    source = (TOLD / "top_p_of_the_library.py").read_text()
+    report = session.grade(Request(kata.id, source, kata.filename, seed=SEED))
+    assert report["causes"][0]["title"].startswith("RuntimeError")
+    assert report["facts"] == []
+
+
+@on_its_worker("positional-encoding")
+def test_what_is_not_there_is_told_once(session: Session) -> None:
+    """However it was asked for, and as an attribute, not as a call."""
+    lacking = [one for one in causes_of(session, "positional-encoding", "positional_d2l") if "has no" in one["title"]]
+    assert len(lacking) <= 1
+    assert all(not cause["evidence"]["call"].endswith("()") for cause in lacking)

@@ -188,7 +188,8 @@ def _standing(
     """Return the fewest statements of an answer's own that have one of these words."""
     every = {word: tuple(at.line for at in own if word in said(at.text)) for word in words}
     few = {word: lines for word, lines in every.items() if 0 < len(lines) <= FEW}
-    word = min(few, key=lambda one: (len(few[one]), one), default="")
+    beside = {word: sum(not set(lines).isdisjoint(few[word]) for lines in few.values()) for word in few}
+    word = min(few, key=lambda one: (len(few[one]), -beside[one], one), default="")
     shown = {"Is": "is", "IsNot": "is not"}.get(word, word)
     return located(case, few.get(word, ()), _("`{word}` stands in {where}."), word=shown)
 

@@ -11,6 +11,7 @@ import torch
 
 from grader.judge.cases.check import Check
 from grader.judge.exchange.results import Exchange
+from grader.judge.explain.locate import backward
 from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.attributes import attribute
 from grader.judge.explain.locate.flow import flow_of
@@ -52,6 +53,8 @@ def gradient(case: CaseOutcome, exchange: Exchange, statements: Statements) -> L
             others = tuple(line for line in lines_of(hidden.steps, statements) if mine.is_own(line, model))
             if others:
                 return located(case, others, _(hidden.sentence), title=_(hidden.title))
+    if lines and (found := backward.written(case, exchange, lines, statements)) is not None:
+        return found
     lines = _beneath(lines, case.check, statements)
     sentence = _("The graph ends in {where}: what goes in carries a gradient, what comes out does not.")
     return located(case, lines, sentence, title=_("a gradient is cut off"))

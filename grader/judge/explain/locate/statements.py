@@ -54,6 +54,15 @@ class Statements:
         every = ast.walk(self._tree)
         return next((node for node in every if isinstance(node, ast.FunctionDef) and node.lineno == line), None)
 
+    def backward_of(self, line: int) -> tuple[ast.FunctionDef, ast.FunctionDef] | None:
+        """Return the `forward` and `backward` of the autograd function in whose `forward` a line is."""
+        for node in (one for one in ast.walk(self._tree) if isinstance(one, ast.ClassDef)):
+            methods = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
+            forward, backward = methods.get("forward"), methods.get("backward")
+            if forward is not None and backward is not None and forward.lineno <= line <= (forward.end_lineno or 0):
+                return forward, backward
+        return None
+
     def returns(self, line: int) -> list[int]:
         """Return the lines at which the function that begins at a line hands something back."""
         made = self._made(line)

@@ -6,6 +6,7 @@ A line whose result nobody uses may be what is lacking: `scores.masked_fill(mask
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from grader.judge.explain.locate.beside import ADDS_AXES
 from grader.judge.explain.locate.flow import flow_of
@@ -14,6 +15,9 @@ from grader.judge.explain.locate.statements import Statements
 from grader.judge.explain.locate.traces import Trace
 from grader.judge.explain.locate.uses import NEGATES, does_nothing, only_reserves, readers
 from grader.judge.explain.locate.words import FEW
+
+KEEPS: Final = frozenset(("add", "append", "appendleft", "extend", "insert", "setdefault", "update"))
+"""Methods that put something where it may be read at any time."""
 
 
 def without_idle(region: Region, answer: Trace, statements: Statements, model: str) -> Region:
@@ -55,7 +59,7 @@ def unused(answer: Trace, statements: Statements, model: str) -> tuple[int, ...]
         statement = flow.at(one.line)
         if at in broken:
             found[statement.line] = False  # it did not come to its result
-        if not statement.drops or not flow.is_own(statement.line, theirs):
+        if not statement.drops or statement.acts in KEEPS or not flow.is_own(statement.line, theirs):
             continue
         steps = made.get(at, [])
         writes = any(answer.steps[number].writes >= 0 for number in steps)
