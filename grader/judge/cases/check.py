@@ -22,7 +22,6 @@ from grader.judge.exchange import compare as comparison
 from grader.judge.exchange.arguments import cast, got, size
 from grader.judge.exchange.observed import contract_failure, forbidden_call, remarks_of
 from grader.judge.exchange.results import Agreement, Exchange, Result
-from grader.judge.exchange.seen import tensor_nodes
 from grader.judge.failure import Failure, Satisfied, from_reply, raised_types, unreadable
 from grader.judge.tolerance import Moves
 from grader.judge.verdict.replies import (
@@ -316,10 +315,7 @@ class Check:
 
     def _compare(self, exchange: Exchange) -> None:
         grad = self.variant.grad
-        # An answer may detach what it returns besides its result; the result itself must carry the graph.
-        nodes = tensor_nodes(exchange.reply["value"])
-        carries = [index == 0 or node.get("grad") is True for index, node in enumerate(nodes)]
-        through = carries if grad else None
+        through = exchange.carries if grad else None
         known = self._known(exchange, through)
         exchange.want, exchange.want_grads, exchange.moves = known or (*self.reference(exchange, through), None)
         judge_numbers(exchange, self.variant.dtype, lambda: self.measure(exchange, through), grad=grad)

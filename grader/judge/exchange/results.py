@@ -50,6 +50,17 @@ class Exchange:
     """How far the two move by rounding, where that was measured."""
     cost: Cost | None = None
 
+    @property
+    def carries(self) -> list[bool]:
+        """Whether each tensor that came back carries a graph, or has to.
+
+        The first is the result itself, and weights are one, too. What else comes back, a cache, may be detached.
+        """
+        nodes = list(tensor_nodes(self.reply["value"]))
+        names = self.names if len(self.names) == len(nodes) else [""] * len(nodes)
+        pairs = enumerate(zip(nodes, names, strict=True))
+        return [at == 0 or name == "weights" or node.get("grad") is True for at, (node, name) in pairs]
+
 
 class Result:
     """What a call returned: the answer's value and, where it was compared, the reference's."""
