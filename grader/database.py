@@ -4,12 +4,14 @@ import functools
 import os
 import sqlite3
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
 from grader.errors import NewerState, StateError, reason
 from grader.language import _
@@ -24,6 +26,11 @@ _NOT_WRITABLE = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLIT
 # https://www.sqlite.org/fileformat2.html#the_database_header
 _MAGIC = b"SQLite format 3\0"
 _USER_VERSION = slice(60, 64)
+
+# The locks of a file are the process's: whatever closes it drops those of every connection, and then another process
+# takes the journal away (https://www.sqlite.org/howtocorrupt.html, 2.2). So nobody but SQLite opens what is open here.
+_open_here: "WeakKeyDictionary[Database, int]" = WeakKeyDictionary()
+_opening = threading.Lock()
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -62,8 +69,9 @@ class Database:
 
     def close(self) -> None:
         """Close the file."""
-        with suppress(sqlite3.Error, AttributeError):
+        with suppress(sqlite3.Error, AttributeError), _opening:
             self.db.close()
+            _open_here.pop(self, None)
 
     def problems(self) -> list[str]:
         """Return what SQLite's own check finds wrong with the whole file: nothing, as a rule."""
@@ -121,14 +129,9 @@ class Database:
             raise StateError(
                 _("The history cannot be kept in {folder}: {reason}.").format(folder=folder, reason=reason(error))
             ) from error
-        found = _stored_version(self.path)
-        if found > SCHEMA:
-            raise NewerState(self.path, found, SCHEMA)
-        # Taken before the file is opened: a process that sets it aside meanwhile must not be undone by this one.
-        inode = _inode(self.path)
         try:
-            self.db = _opened(self.path)
-            self._inode = inode or _inode(self.path)
+            with _opening:
+                self._find()
             self._prepare()
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF not in _NOT_WRITABLE or not self.path.is_file():
@@ -137,6 +140,18 @@ class Database:
             # What is there can still be read: no journal, no lock, no write.
             self.db = _opened(self.path, "?mode=ro&immutable=1")
             self.read_only = True
+
+    def _find(self) -> None:
+        # Taken before the file is opened: a process that sets it aside meanwhile must not be undone by this one.
+        inode = _inode(self.path)
+        if inode is None or inode not in _open_here.values():
+            found = _stored_version(self.path)
+            if found > SCHEMA:
+                raise NewerState(self.path, found, SCHEMA)
+        self.db = _opened(self.path)
+        self._inode = inode or _inode(self.path)
+        if self._inode is not None:
+            _open_here[self] = self._inode
 
     def _prepare(self) -> None:
         if self.db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
@@ -151,7 +166,7 @@ class Database:
                         db.execute(statement)
                 db.execute(f"PRAGMA user_version = {max(version, SCHEMA)}")
         if version > SCHEMA:
-            self.db.close()
+            self.close()
             raise NewerState(self.path, version, SCHEMA)
 
     def _version(self) -> int:

@@ -43,7 +43,7 @@ class KataError(Exception):
 
     def in_one_line(self) -> str:
         """Return the sentence and the next step, for a field that holds both."""
-        message = self.message if self.message.endswith((".", "!", "?")) else f"{self.message}."
+        message = self.message if self.message.endswith((".", "!", "?", "。")) else f"{self.message}."
         return f"{message} {self.hint}".strip()
 
 
