@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from functools import cache
 from types import SimpleNamespace
@@ -87,6 +88,16 @@ def test_the_rules_fit_as_well():
     assert len({sum(line.startswith("|") for line in text.splitlines()) for text in texts}) == 1
     for text in texts:
         assert [line for line in briefs.rendered(text, 60) if cells(line) > 60] == []
+
+
+@pytest.mark.parametrize("name", KATAS)
+def test_no_sentence_becomes_a_list(name):
+    """No line in the midst of a paragraph begins as an item, a quotation or a heading does."""
+    for page in sorted(KATAS[name].folder.glob("*.md")):
+        lines = ["", *re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL).splitlines()]
+        begins = [re.match(r" {0,3}([-+*>]|\d+[.)]|#+|=+$)( |$)", line) for line in lines]
+        pairs = itertools.pairwise(zip(lines, begins, strict=True))
+        assert [line for (before, item), (line, found) in pairs if before and not item and found] == [], page
 
 
 BREACHES = {
