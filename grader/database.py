@@ -225,7 +225,7 @@ def _stored_version(path: Path) -> int:
 def _inode(path: Path) -> int | None:
     try:
         return path.stat().st_ino
-    except FileNotFoundError:
+    except OSError:
         return None
 
 
