@@ -140,6 +140,15 @@ def test_what_is_wrong_with_an_example_is_named(problem):
     assert problem in "\n".join(byhand.disagreements(MHA.brief("en").replace(before, after), facts_of("mha")))
 
 
+def test_of_a_wrong_line_the_wrong_number_is_named():
+    """What occurs elsewhere is not blamed beside it; where all do, it is said that they do not stand so."""
+    facts = byhand.Facts(results=[[(((5.0,), (2.0,)),)]])
+    found = byhand.Paper([byhand.tokens("result = [[5], [3]]")]).left_over(facts)
+    assert list(found) == ["3 in `5 3` does not occur in the first case"]
+    found = byhand.Paper([byhand.tokens("result = [[2], [5]]")]).left_over(facts)
+    assert list(found) == [f"{number} in `2 5` does not occur like this in the first case" for number in (2, 5)]
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

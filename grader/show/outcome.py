@@ -23,12 +23,15 @@ def outcome(report: Report, *, whole: bool = True) -> Text:
 
 
 def reason(report: Report) -> str:
-    """Say in one line why an answer failed: the mistake by its name, or the first case that failed and where.
+    """Say in one line why an answer failed: the cause that its page begins with, or the first case and where.
 
     Of a pass, what was skipped.
     """
     if report["message"]:
         return _first_line(report["message"])
+    first = next(iter(report.get("causes", [])), None)
+    if first and first["title"] and first["id"] != "seen":
+        return _first_line(first["title"])
     if report["mistakes"]:
         return clean(report["mistakes"][0]["title"])
     failed = next((case for case in report["cases"] if case["outcome"] in FAILURES), None)

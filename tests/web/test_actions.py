@@ -236,6 +236,18 @@ def test_a_version_is_brought_back(web: Web) -> None:
     assert web.tool.kept() == ["fail 1\n", "pass 2\n", "fail 1\n"]
 
 
+def test_a_mock_interview_that_another_terminal_has_ended(web: Web) -> None:
+    """What is asked of it then is refused in words that are about it."""
+    web.ask("mock-begin", katas=["second"], feedback="none", minutes=30)
+    web.tool("mock", "--end")
+    for name in ("mock-submit", "mock-told", "mock-questions", "mock-end"):
+        refused = web.ask(name, 400)
+        assert (refused["error"], refused["hint"]) == (
+            "The mock interview is over: another terminal has ended it.",
+            "",
+        )
+
+
 def test_a_mock_interview(web: Web) -> None:
     """Two stages, nothing that helps, three questions, a score card; as `kata mock` has it."""
     begun(web)
