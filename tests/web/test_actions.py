@@ -242,10 +242,8 @@ def test_a_mock_interview_that_another_terminal_has_ended(web: Web) -> None:
     web.tool("mock", "--end")
     for name in ("mock-submit", "mock-told", "mock-questions", "mock-end"):
         refused = web.ask(name, 400)
-        assert (refused["error"], refused["hint"]) == (
-            "The mock interview is over: another terminal has ended it.",
-            "",
-        )
+        assert "another terminal has ended it" in refused["error"]
+        assert refused["hint"] == ""
 
 
 def test_a_mock_interview(web: Web) -> None:
