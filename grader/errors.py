@@ -28,7 +28,7 @@ import errno
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.language import _, plural
+from grader.language import _, plural, together
 
 
 class KataError(Exception):
@@ -43,8 +43,8 @@ class KataError(Exception):
 
     def in_one_line(self) -> str:
         """Return the sentence and the next step, for a field that holds both."""
-        message = self.message if self.message.endswith((".", "!", "?")) else f"{self.message}."
-        return f"{message} {self.hint}".strip()
+        message = self.message if self.message.endswith((".", "!", "?", "。")) else f"{self.message}."
+        return together(message, self.hint)
 
 
 class UsageError(KataError):

@@ -47,6 +47,14 @@ def _(sentence: str) -> str:
     return _Reader.catalogue.gettext(sentence) if _Reader.catalogue and sentence else sentence
 
 
+def together(*sentences: str) -> str:
+    """Return sentences one behind the other: a full-width full stop has its gap already."""
+    text = ""
+    for sentence in filter(None, sentences):
+        text += sentence if not text or text.endswith("。") else f" {sentence}"
+    return text
+
+
 def plural(one: str, many: str, count: int) -> str:
     """Return the sentence that fits `count`; placeholders are filled in afterwards."""
     if _Reader.catalogue:

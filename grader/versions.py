@@ -31,7 +31,7 @@ def versions(workspace: Workspace, history: History | None, kata_id: str) -> lis
     graded = {attempt.digest[:10]: attempt for attempt in attempts}
     kept = workspace.kept(kata_id)
     found: list[tuple[datetime, Attempt | None, Callable[[], str | bytes]]]
-    found = [(file.at, graded.get(file.digest), partial(read_version, file.path)) for file in kept]
+    found = [(file.at, graded.get(file.digest), partial(read_version, file.path, kept=True)) for file in kept]
     elsewhere = graded.keys() - {file.digest for file in kept}
     if history:
         found += [

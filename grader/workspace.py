@@ -88,9 +88,11 @@ class Workspace:
     def save(self, name: str, text: str, seen: str | None, *untouched: str) -> None:
         """Write an answer whose writer has ``seen`` this text in its place, None for no file; what was there is kept.
 
-        Raises ChangedOnDisk, and nothing is written, where the file holds something else by now.
+        Raises ChangedOnDisk where the file holds something else by now, BadAnswerFile for more than 1 MiB; nothing is
+        written then.
         """
         path = self.path(name)
+        _refuse_too_large(path, text.encode())
         if path.is_symlink():
             path = path.resolve()  # written through: the link is the learner's
         try:
@@ -204,8 +206,11 @@ def read_answer(path: Path) -> str:
     return decoded(path, read_version(path))
 
 
-def read_version(path: Path) -> bytes:
-    """Return the bytes of an answer, read once. Raises NoSuchFile and BadAnswerFile."""
+def read_version(path: Path, *, kept: bool = False) -> bytes:
+    """Return the bytes of an answer, read once; of one that was ``kept``, however large it is.
+
+    Raises NoSuchFile and BadAnswerFile.
+    """
     try:
         # Opening a pipe that nobody writes to must not wait.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
@@ -215,23 +220,25 @@ def read_version(path: Path) -> bytes:
         reason = getattr(error, "strerror", None) or str(error)
         raise BadAnswerFile(path, _("cannot be read: {reason}.").format(reason=reason)) from error
     try:
-        mode = os.fstat(descriptor).st_mode
+        status = os.fstat(descriptor)
+        mode = status.st_mode
         if stat.S_ISDIR(mode):
             raise BadAnswerFile(path, _("is a folder, not a Python file."))
         if not stat.S_ISREG(mode):
             raise BadAnswerFile(path, _("is not a regular file."))
-        data = _read_to_limit(descriptor)
+        data = _read(descriptor, status.st_size if kept else MAX_ANSWER_BYTES + 1)
     except OSError as error:
         raise BadAnswerFile(path, _("cannot be read: {reason}.").format(reason=error.strerror)) from error
     finally:
         os.close(descriptor)
-    _refuse_too_large(path, data)
+    if not kept:
+        _refuse_too_large(path, data)
     return data
 
 
-def _read_to_limit(descriptor: int) -> bytes:
+def _read(descriptor: int, most: int) -> bytes:
     pieces: list[bytes] = []
-    left = MAX_ANSWER_BYTES + 1
+    left = most
     while left and (piece := os.read(descriptor, left)):
         pieces.append(piece)
         left -= len(piece)

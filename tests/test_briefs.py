@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from functools import cache
 from types import SimpleNamespace
@@ -89,6 +90,16 @@ def test_the_rules_fit_as_well():
         assert [line for line in briefs.rendered(text, 60) if cells(line) > 60] == []
 
 
+@pytest.mark.parametrize("name", KATAS)
+def test_no_sentence_becomes_a_list(name):
+    """No line in the midst of a paragraph begins as an item, a quotation or a heading does."""
+    for page in sorted(KATAS[name].folder.glob("*.md")):
+        lines = ["", *re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL).splitlines()]
+        begins = [re.match(r" {0,3}([-+*>]|\d+[.)]|#+|=+$)( |$)", line) for line in lines]
+        pairs = itertools.pairwise(zip(lines, begins, strict=True))
+        assert [line for (before, item), (line, found) in pairs if before and not item and found] == [], page
+
+
 BREACHES = {
     "where it must have": ("## Edge cases", "## Edges"),
     "does not name `kata help rules`": ("see `kata help rules`", "see there"),
@@ -127,6 +138,15 @@ def test_what_is_wrong_with_an_example_is_named(problem):
     before, after = WRONG_NUMBERS[problem]
     assert before in MHA.brief("en")
     assert problem in "\n".join(byhand.disagreements(MHA.brief("en").replace(before, after), facts_of("mha")))
+
+
+def test_of_a_wrong_line_the_wrong_number_is_named():
+    """What occurs elsewhere is not blamed beside it; where all do, it is said that they do not stand so."""
+    facts = byhand.Facts(results=[[(((5.0,), (2.0,)),)]])
+    found = byhand.Paper([byhand.tokens("result = [[5], [3]]")]).left_over(facts)
+    assert list(found) == ["3 in `5 3` does not occur in the first case"]
+    found = byhand.Paper([byhand.tokens("result = [[2], [5]]")]).left_over(facts)
+    assert list(found) == [f"{number} in `2 5` does not occur like this in the first case" for number in (2, 5)]
 
 
 @pytest.mark.parametrize(

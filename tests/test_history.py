@@ -2,6 +2,8 @@
 
 import multiprocessing
 import sqlite3
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -291,6 +293,24 @@ def test_a_migration_that_fails_changes_nothing(tmp_path, warnings, monkeypatch)
     history = History(tmp_path, warnings.append)
     assert history.db.execute("SELECT name FROM sqlite_master WHERE name = 'notes'").fetchall() == []
     history.close()
+
+
+def test_two_at_once_in_a_process_keep_their_journal(history, tmp_path, warnings):
+    """A second one that is opened or closed leaves the first its locks: another process does not take the journal."""
+    history.begin("mha", anew=True)
+    second = History(tmp_path, warnings.append)
+    program = (
+        "import sys, pathlib, grader.history; "
+        "history = grader.history.History(pathlib.Path(sys.argv[1]), print); "
+        "print(len(history.hints_taken('mha'))); history.close()"
+    )
+    for number in (1, 2, 3):
+        assert history.take_hint("mha", [1, 2, 3]) == number
+        seen = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True)
+        assert seen.stdout == f"{number}\n"
+        assert (tmp_path / "history.db-wal").exists()
+        second.close()
+    assert history.problems() == []
 
 
 def test_a_locked_history_says_so(history, tmp_path, warnings, monkeypatch):

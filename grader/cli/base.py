@@ -19,7 +19,7 @@ from grader.cli.help import Spoken, SpokenGroup, speak
 from grader.cli.streams import make_streams_safe
 from grader.errors import KataError, NoCurrentKata, NoSuchFile, NotInWorkspace, StateError, UnknownKata, UsageError
 from grader.history import History, Summary, data_folder
-from grader.language import LANGUAGES, _, marked
+from grader.language import LANGUAGES, _, marked, together
 from grader.text import clean, shown
 from grader.workspace import Workspace, read_answer
 
@@ -232,7 +232,7 @@ class App:
     def _warn_of(self, error: StateError, consequence: str) -> None:
         known = error.message in self._told
         self._told.add(error.message)
-        if said := " ".join(filter(None, (consequence,) if known else (consequence, error.message, error.hint))):
+        if said := together(consequence, *(() if known else (error.message, error.hint))):
             self.warn(said)
 
 

@@ -80,7 +80,8 @@ def check_command(
                 for problem in score.problems:
                     click.echo(f"{score.kata}: {problem}")
     in_order = [scores[number] for number in sorted(scores)]
-    click.echo(check.table(in_order))
+    if any(one.is_graded for one in in_order):
+        click.echo(check.table(in_order))
     if every and not each:
         for lang, readme in READMES.items():
             _write(readme, "score", check.table(in_order, lang))
@@ -194,7 +195,8 @@ def new_command(kata: str, title: str | None, track: int) -> None:
     from grader.dev import check  # noqa: PLC0415 - torch, which a refusal does not wait for
 
     for lang, readme in READMES.items():
-        _write(readme, "katas", check.course(catalog.katas().values(), lang))
+        if _write(readme, "katas", check.course(catalog.katas().values(), lang)):
+            click.echo(readme)
     click.echo(_("`kata dev check {kata}` tells what is left to do.").format(kata=kata))
 
 
@@ -203,12 +205,13 @@ def _tell(kata: str, step: str = "") -> None:
         click.echo(f"\r\x1b[K{(kata + step)[:78]}", nl=False, err=True)
 
 
-def _write(filename: str, name: str, text_there: str) -> None:
-    """Put a table where a README of a clone has a place for it."""
+def _write(filename: str, name: str, text_there: str) -> bool:
+    """Put a table where a README of a clone has a place for it; tell whether there is such a file."""
     readme: Path = catalog.content_root() / filename
     if not readme.is_file():
-        return
+        return False
     text = readme.read_text(encoding="utf-8")
     begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
     place: Any = re.compile(f"{begin}.*?{end}", re.DOTALL)
     readme.write_text(place.sub(lambda _match: f"{begin}\n{text_there}\n{end}", text), encoding="utf-8")
+    return True

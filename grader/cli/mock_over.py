@@ -15,7 +15,7 @@ from grader.cli.attempt import record
 from grader.cli.base import App
 from grader.cli.guard import running_in
 from grader.cli.mocking import graded_stage
-from grader.errors import StateError, UsageError
+from grader.errors import UsageError
 from grader.language import _
 from grader.practice.mock import ASKED, BEGUN, QUESTIONS, SUBMITTED, ZERO, Mock, Stage, score_card
 from grader.practice.questions import Asked, questions
@@ -33,10 +33,10 @@ Show = Callable[[Stage, dict[str, Any], str], None]
 
 
 def present(app: App) -> Mock:
-    """Return the mock interview as it is now. Raises StateError where another terminal has ended it."""
+    """Return the mock interview as it is now. Raises UsageError where another terminal has ended it."""
     mock = running_in(app.history)
     if mock is None:
-        raise StateError(_("The mock interview is over: another terminal has ended it."))
+        raise UsageError(_("The mock interview is over: another terminal has ended it."))
     return mock
 
 

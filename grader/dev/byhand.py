@@ -261,7 +261,7 @@ class Paper:
         """Yield what stands there and does not occur.
 
         Of what was computed on the way a matrix is enough, and everything may be shown more than once. A number alone
-        must be a fraction there: sizes and counts would allow too many.
+        must be a fraction there: sizes and counts would allow too many. Of a line, those that occur nowhere are named.
         """
         known = [*facts.inputs, *facts.parameters, *itertools.chain(*facts.results)]
         between = dict.fromkeys((matrix,) for stack in facts.between for matrix in stack)
@@ -269,11 +269,14 @@ class Paper:
         for stack in (*telling, *known):
             while self._place(stack):
                 pass
+        values = {value for row in _rows([*telling, *known]) for value in row}
         for number, line in enumerate(self._lines):
-            for index, token in enumerate(line):
-                if (number, index) not in self._taken:
-                    said = " ".join(one.text for one in line)
-                    yield f"{token.text} in `{said}` does not occur in the first case"
+            left = [token for index, token in enumerate(line) if (number, index) not in self._taken]
+            nowhere = [token for token in left if not any(_says(token, value) for value in values)]
+            said = " ".join(one.text for one in line)
+            for token in nowhere or left:
+                how = "" if nowhere else " like this"
+                yield f"{token.text} in `{said}` does not occur{how} in the first case"
 
     def _free(self, row: Row, mine: set[Place]) -> Iterator[Place]:
         for place in self._occurrences(row):

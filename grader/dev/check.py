@@ -49,6 +49,11 @@ class Score:
         counts[1] += 1
 
     @property
+    def is_graded(self) -> bool:
+        """Whether there was an answer to grade: none is while something is left to do."""
+        return any(self.all_rejected) or any(self.accepted)
+
+    @property
     def all_rejected(self) -> tuple[int, int]:
         """Wrong answers rejected, and all of them."""
         return sum(c[0] for c in self.rejected.values()), sum(c[1] for c in self.rejected.values())

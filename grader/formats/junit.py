@@ -35,6 +35,8 @@ def _suite(root: ET.Element, report: Report, points: int, *, explain: bool) -> N
     properties = ET.SubElement(suite, "properties")
     known = {"kata": report["kata"], "verdict": report["verdict"], "seed": report["seed"], "device": report["device"]}
     for key, value in (known | {"sandbox_gaps": "; ".join(report["sandbox_gaps"])}).items():
+        if value is None:  # no seed: nothing was graded
+            continue
         ET.SubElement(properties, "property", name=key, value=clean(str(value), 500))
     for row in tests:
         _test(suite, report["kata"], row)

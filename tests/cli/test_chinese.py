@@ -125,6 +125,14 @@ def test_the_option_goes_before_the_variable_before_the_locale(tool):
     assert "Usage:" in tool("--help", LANG="zh_CN.UTF-8", KATA_LANG="en").stdout
 
 
+def test_sentences_stand_close_together(tool):
+    """No blank stands behind a full-width full stop."""
+    tool.home.write_text("")
+    said = tool("status", code=3, **CHINESE).stderr + tool("list", **CHINESE).stderr
+    assert "警告：" in said
+    assert "。 " not in said
+
+
 def test_both_languages_in_one_process(tool):
     """Pages in both languages may follow each other: nothing of the one stays behind in the other."""
     before = tool("grade", "--help").stdout

@@ -83,6 +83,16 @@ def test_reset_keeps_the_file(tool):
     assert (tool.workspace / "second.py").read_text() == "mine"
 
 
+def test_a_file_too_large_to_be_an_answer_comes_back(tool):
+    """What was moved out of the way is listed and brought back, however large it is."""
+    path = tool.answer("#" * (1 + (1 << 20)))
+    tool("reset", "second")
+    assert json.loads(tool("restore", "second", "--list", "--json").stdout)["versions"][0]["version"] == 1
+    tool("restore", "second", "--list")
+    tool("restore", "second")
+    assert path.stat().st_size == 1 + (1 << 20)
+
+
 def test_reset_of_nothing(tool):
     """Without a file there is nothing to reset."""
     assert "There is no file workspace/second.py." in tool("reset", "second", code=2).stderr

@@ -83,8 +83,8 @@ def test_a_new_kata(author: RealTool) -> None:
     """What `dev new` writes parses, is listed, and is walked through by `dev check`, which accepts it filled in."""
     told = author("dev", "new", "root-mean", "--title", "RMS normalisation", "--track", "4").stdout
     course = place(author)
-    written = told.splitlines()[:-1]
-    assert len(written) == 15
+    *written, readme, _next = told.splitlines()
+    assert (len(written), readme) == (15, "README.md")
     assert all((course / path).is_file() for path in written)
     assert "`root-mean`" in (course / "README.md").read_text()
     for path in course.rglob("*root*/**/*.py"):
@@ -93,6 +93,8 @@ def test_a_new_kata(author: RealTool) -> None:
     for path in written:
         assert f"root-mean: {path}:" in left, path
     assert "root-mean: katas/root-mean/kata.toml:1: left to do: the title in Chinese" in left
+    files = [line.split(":")[1].strip() for line in left.splitlines()]
+    assert list(dict.fromkeys(files)) == written  # the next step first, and no score behind the last
     fill_in(course)
     accepted = author("dev", "check", "root-mean", "--seeds", "1").stdout
     assert "left to do" not in accepted

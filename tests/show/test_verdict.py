@@ -5,6 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
+from grader.show.outcome import reason
 from grader.show.verdict import verdict
 
 
@@ -184,6 +185,16 @@ def test_a_stub():
         "seed 5 · 0.21 s",
         "→ `kata hint mha` goes a step further.",
     ]
+
+
+def test_the_reason_in_one_line_is_the_first_cause():
+    """Of several causes the page's first one stands for them, also before a mistake that fewer cases show."""
+    cases = [case("core", "smallest", "failed", where="a.py:3"), case("contract", "refusals", "failed")]
+    causes = [cause("located", cases[:1], title="a default"), cause("assert", cases[1:], title="an assert")]
+    named = [{"id": "assert", "title": "an assert"}]
+    assert reason(report(cases, causes=causes, mistakes=named)) == "a default"
+    assert reason(report(cases, causes=causes[1:], mistakes=named)) == "an assert"
+    assert reason(report(cases, causes=[cause("seen", cases, title="smallest")])) == "core: smallest a.py:3"
 
 
 def test_skipped_cases_have_a_reason():

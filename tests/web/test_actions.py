@@ -87,6 +87,21 @@ def test_what_another_program_wrote_is_not_overwritten(web: Web) -> None:
     assert web.tool.kept() == ["fail, by another editor\n", "fail, mine\n"]
 
 
+def test_a_text_too_large_to_be_an_answer(web: Web) -> None:
+    """It is refused before anything is written, and one that came by another way ends in one full stop and can go."""
+    state = begun(web)
+    large = "#" * (1 + (1 << 20))
+    refused = web.ask("save", 400, kata="second", kind="", text=large, seen=state["digest"], grade=True)
+    assert "larger than 1 MiB" in refused["error"]
+    assert web.tool.workspace.joinpath("second.py").read_text() == STUB
+    web.tool.answer(large)
+    web.tool("reset", "second")
+    number = web.ask("history", kata="second", kind="")["versions"][0]["number"]
+    web.ask("restore", kata="second", kind="", number=number, lang="zh")
+    note = web.ask("open", kata="second", kind="", lang="zh")["state"]["note"]
+    assert note.endswith("这不会是一道题的答案。")
+
+
 def test_a_save_elsewhere_is_seen_and_graded(web: Web) -> None:
     """As in a watch: the page of a kata need not be the editor."""
     state = begun(web)
@@ -219,6 +234,16 @@ def test_a_version_is_brought_back(web: Web) -> None:
     while (passed["text"], passed["verdict"]["kind"]) != ("fail 1\n", "failed"):
         passed = web.wait(passed)
     assert web.tool.kept() == ["fail 1\n", "pass 2\n", "fail 1\n"]
+
+
+def test_a_mock_interview_that_another_terminal_has_ended(web: Web) -> None:
+    """What is asked of it then is refused in words that are about it."""
+    web.ask("mock-begin", katas=["second"], feedback="none", minutes=30)
+    web.tool("mock", "--end")
+    for name in ("mock-submit", "mock-told", "mock-questions", "mock-end"):
+        refused = web.ask(name, 400)
+        assert "another terminal has ended it" in refused["error"]
+        assert refused["hint"] == ""
 
 
 def test_a_mock_interview(web: Web) -> None:
