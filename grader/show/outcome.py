@@ -30,10 +30,8 @@ def reason(report: Report) -> str:
     if report["message"]:
         return _first_line(report["message"])
     first = next(iter(report.get("causes", ())), None)
-    if first is not None and first["id"] == "located":
-        return " ".join(part for part in (clean(first["title"]), clean(first["where"])) if part)
-    if first is not None and first["id"] != "seen":
-        return clean(first["title"])
+    if first and first["title"] and first["id"] != "seen":
+        return _first_line(first["title"])
     if report["mistakes"]:
         return clean(report["mistakes"][0]["title"])
     failed = next((case for case in report["cases"] if case["outcome"] in FAILURES), None)
