@@ -60,9 +60,8 @@ def drawings(grading: Grading, file: Path, *, model: bool) -> dict[str, Any]:
     try:
         document["yours"] = drawn(grading, example, grading.answer.worker("core"), losses)
     except Failure as failure:
-        document["failure"] = failure.message + (
-            f" ({_('line {line}').format(line=failure.line)})" * bool(failure.line)
-        )
+        with_line = _("{message} (line {line})").format(message=failure.message, line=failure.line)
+        document["failure"] = with_line if failure.line else failure.message
     if model and LOSSES not in inspect.signature(example).parameters:
         document["model"] = drawn(grading, example, StandIn(loaded(grading.reference_text, grading.kata.filename)))
     return document
