@@ -39,7 +39,7 @@ def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> 
         key=lambda cause: (
             not cause.evidence.is_out_of_bounds,
             not cause.is_missing,
-            len(cause.cases) * FEW_OF_ALL < most,
+            len(cause.cases) * FEW_OF_ALL <= most,
             cause.mistake is None,
             cause.id not in TOLD,
         ),
@@ -48,17 +48,18 @@ def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> 
 
 def _joined(found: list[Cause]) -> list[Cause]:
     """Let a place that a named mistake has already be part of that mistake."""
-    causes: dict[tuple[int, ...], Cause] = {}
-    others: list[Cause] = []
+    causes: list[Cause] = []
+    at: dict[tuple[int, ...], int] = {}
     for cause in found:
         lines = cause.located.lines if cause.located is not None else ()
-        if cause.id == LOCATED and lines in causes and cause.is_raised == causes[lines].is_raised:
-            causes[lines] = replace(causes[lines], cases=ordered((*causes[lines].cases, *cause.cases)))
-        elif lines and lines not in causes:
-            causes[lines] = cause
-        else:
-            others.append(cause)
-    return [*causes.values(), *others]
+        first = causes[at[lines]] if lines in at else None
+        if first is not None and cause.id == LOCATED and cause.is_raised == first.is_raised:
+            causes[at[lines]] = replace(first, cases=ordered((*first.cases, *cause.cases)))
+            continue
+        if lines:
+            at.setdefault(lines, len(causes))
+        causes.append(cause)
+    return causes
 
 
 def told_of(named: list[Diagnosis]) -> list[Diagnosis]:
