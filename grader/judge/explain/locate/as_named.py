@@ -6,7 +6,7 @@ The mistake does all that the answer did, so both make the same wrong numbers, a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from grader.judge.cases.check import Check
@@ -102,7 +102,14 @@ def _by_steps(call: _Call, source: str) -> Located | None:
     region = right.region_of(first, name, goal) if first else None
     if region is None:
         return None
+    region = replace(region, lines=_where_it_lacks(region.lines, [call.answer.steps[n].line for n in first]))
     return with_around(call.case, (right, call.right, call.answer), region, statements_of(source))
+
+
+def _where_it_lacks(lines: tuple[int, ...], wrong: Sequence[int]) -> tuple[int, ...]:
+    """Put right lines behind which something lacks before the one that goes wrong for it, where that is only one."""
+    before = tuple(line for line in lines if line not in wrong)
+    return (*before, *wrong[:1]) if len(lines) - len(before) == 1 and lines[0] in wrong else lines
 
 
 def _read_anew(trace: Trace, number: int) -> list[int]:

@@ -224,10 +224,8 @@ class Alignment:
         if told is None:
             return None
         beside = self._beside
-        short = beside.stop_short(steps, met)
-        others = [*beside.elsewhere(sorted(met)), *short]
-        early = [self._answer.steps[n].line for n in short] if len(told.lines) == 1 else []
-        lines = (*early, *told.lines, *(self._answer.steps[number].line for number in others))
+        others = [*beside.elsewhere(sorted(met)), *beside.stop_short(steps, met)]
+        lines = (*told.lines, *(self._answer.steps[number].line for number in others))
         strangers = beside.strangers(steps, met, goal) if goal is not None else frozenset()
         return replace(told, lines=tuple(dict.fromkeys(lines)), steps=told.steps.union(others), strangers=strangers)
 
