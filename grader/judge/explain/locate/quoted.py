@@ -31,6 +31,9 @@ MUCH_LIKE: Final = 0.65
 """A line with so many of the words is like it whatever else it lacks."""
 APART: Final = 0.05
 """Nothing else may be as like it but for so much."""
+SOMEWHAT_LIKE: Final = 0.3
+MORE: Final = 0.1
+"""Of the lines of a place one is quoted that has so many of the words, and so many more than the first one."""
 LIKE: Final = 0.5
 """A line that has so many of the words of a mistake, of those of both, is like it."""
 
@@ -57,7 +60,8 @@ def quoted(place: Located, source: str, edits: Sequence[tuple[str, str]] = ()) -
         return with_all[0]
     like = {line: _likeness(text_at(source, line), made, gone) for line in own}
     best = max(own, key=like.__getitem__, default=0)
-    return best if best and like[best] >= LIKE else next(iter(own), place.line)
+    first = next(iter(own), place.line)
+    return best if best and like[best] >= SOMEWHAT_LIKE and like[best] - like.get(first, 0.0) >= MORE else first
 
 
 def with_likest(
