@@ -40,8 +40,8 @@ def translated_in_every_way(
 ) -> None:
     """Ask for logits, loss and translation of slices, of tensors that are filled anew, and in inference mode.
 
-    Then for the translation in training, and once more. ``src`` (B, m), ``tgt`` (B, n): padded; ``whole`` (B, n): a
-    target without padding, since no logits behind that are graded.
+    Then for the translation in training, which the model is still in behind it, and once more. ``src`` (B, m), ``tgt``
+    (B, n): padded; ``whole`` (B, n): a target without padding, since no logits behind that are graded.
     """
     for way in (slices_of_longer_ones, filled_since, inference_mode):
         with way(check):
@@ -49,4 +49,5 @@ def translated_in_every_way(
             model.method("loss", src, tgt)
             model.method("translate", src, bos, eos, whole.size(1))
     model.train().method("translate", src, bos, eos, whole.size(1))
+    check.that(model.do("training").got is True, "a translation takes the model out of training")
     model.eval().method("translate", src, bos, eos, whole.size(1))

@@ -118,21 +118,21 @@ def measure(
     """Evaluate a small model that comes in either mode, with gradients: the loss, and what became of all that.
 
     The batches are a generator. Where the model trains, graphs are recorded around the call, and nowhere else; where it
-    does not, the loss comes once more, from inference mode.
+    does not, its head is frozen, and the loss comes once more, from inference mode.
     """
     model = _Model(embedding, head, kept).train(training)
+    model.head.requires_grad_(training)
     for parameter in model.parameters():
         parameter.grad = torch.full_like(parameter, 0.5)
-    with torch.set_grad_enabled(training):
-        loss = evaluate(model, (batch for batch in batches), *settings, **named)
-        recording = torch.is_grad_enabled()
     again: list[Any] = []
+    with torch.set_grad_enabled(training):
+        loss, recording = evaluate(model, (batch for batch in batches), *settings, **named), torch.is_grad_enabled()
     if not training:
         with torch.inference_mode():
-            again = [evaluate(model, (batch for batch in batches), *settings, **named)]
-    left = _gradients(model.parameters())
-    losses = [_as_tensor(one, embedding) for one in (loss, *again)]
-    return losses[0], _numbers(model.parameters()), left, model.training, any(model.recorded), recording, *losses[1:]
+            again = [_as_tensor(evaluate(model, (batch for batch in batches), *settings, **named), embedding)]
+    left, learns = _gradients(model.parameters()), [parameter.requires_grad for parameter in model.parameters()]
+    first, numbers = _as_tensor(loss, embedding), _numbers(model.parameters())
+    return first, numbers, left, model.training, any(model.recorded), recording, learns, *again
 
 
 def adapt(
@@ -385,7 +385,7 @@ RESULTS: dict[str, Callable[..., tuple[str, ...]]] = {
     "clear": lambda *_, **__: ("gradients", "parameters"),
     "learn": _results_of_learn,
     "measure": lambda _embedding, _head, _kept, _batches, training, *_, **__: (
-        *("loss", "parameters", "gradients", "training", "records_a_graph", "graphs_are_recorded_behind_it"),
+        *("loss", "parameters", "gradients", "training", "records_a_graph", "graphs_are_recorded_behind_it", "learns"),
         *(() if training else ("loss_in_inference_mode",)),
     ),
     "adapt": _results_of_adapt,

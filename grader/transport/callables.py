@@ -68,9 +68,7 @@ class Step:
             raise ValueError(f"step got prefixes of {ids.size(1)} tokens, this model takes at most {longest}")
         if bool(((ids < 0) | (ids >= vocabulary)).any()):
             raise ValueError(f"step got the token {_stranger(ids, vocabulary)}, the vocabulary has {vocabulary}")
-        logits = torch.zeros(ids.size(0), vocabulary, dtype=torch.float64)
-        for position in range(ids.size(1)):
-            logits = logits + self.table[position, ids[:, position]]
+        logits = self.table[torch.arange(ids.size(1)), ids].cumsum(dim=1)[:, -1]  # one position after the other
         for dtype in self.dtypes:
             logits = logits.to(dtype)
         return self._send(logits)

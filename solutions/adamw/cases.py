@@ -154,6 +154,15 @@ def test_every_setting_is_loaded(check, rng):
     check["AdamW"].driven("resume", of_shapes(rng, (2, 3)), steps(rng, 5, (2, 3)), 2, **settings)
 
 
+@pytest.mark.precise
+@pytest.mark.derive
+def test_settings_of_zero_are_loaded(check, rng):
+    """A 0 is a setting like any other: a new optimiser has another one there."""
+    gradients = [[1e-8 * (1.0 + rng.uniform(3, 4))] for _ in range(5)]
+    for settings in ({"lr": 0.1, "betas": (0.0, 0.0), "eps": 0.0, "weight_decay": 0.0}, {"lr": 0.0}):
+        check["AdamW"].driven("resume", away_from_zero(rng, (3, 4)), gradients, 2, **settings)
+
+
 def test_saved_before_a_first_gradient(check, rng):
     """One parameter has made two steps, the other none."""
     gradients = [[rng.normal(2, 3), None], [rng.normal(2, 3), None], *steps(rng, 3, (2, 3), (4,))]

@@ -292,7 +292,7 @@ def test_a_long_sequence_of_one_hypothesis(check):
 
 @plain
 def test_ids_beyond_a_byte(check, rng):
-    """A vocabulary of 300: the ids that are written and the prefixes they make up are whole."""
+    """A vocabulary of 300: the ids that are written and the prefixes they make up are whole; eos may be one of them."""
 
     def draw():
         table = normal(rng, 300, 4, 1, NEVER)
@@ -300,6 +300,9 @@ def test_ids_beyond_a_byte(check, rng):
         return table
 
     check(check.step(clear(draw, 299, 1, 2, 3, margin=1e-4)), bos=299, eos=1, beam=2, max_len=3)
+    table = clear(draw, 299, 298, 2, 1)
+    table[1, :, 298] += 2 * ALWAYS
+    check(check.step(table), bos=299, eos=298, beam=2, max_len=3)
 
 
 @plain
@@ -325,6 +328,21 @@ def test_far_behind_and_best_in_the_end(check, rng):
     table = torch.zeros(4, vocab, vocab, dtype=torch.float64)
     table[0, 0], table[1, ids[0]], table[1, ids[1]] = first, many - first, sure - first
     table[2, ids[2 : beam + 1]] = -many
+    check(check.step(table), bos=0, eos=1, beam=beam, max_len=3)
+
+
+@plain
+@pytest.mark.parametrize("beam", [3, 12, 40])
+def test_all_but_the_best_have_ended(check, rng, beam):
+    """One hypothesis goes on where all others end: it is ahead until it knows nothing, and then one of them wins."""
+    vocab = beam + 3
+    ids = rng.permutation(vocab - 2) + 2
+    table = torch.full((5, vocab, vocab), 0.0, dtype=torch.float64)
+    table[0, 0] = -60.0
+    table[0, 0, ids[:beam]] = -torch.arange(beam, dtype=torch.float64) / 64
+    table[1, :, 1] = 200.0
+    table[1, ids[0], 1], table[1, ids[0], ids[-1]] = 0.0, 200.0
+    table[2, ids[-1]] = -table[0, 0] - table[1, ids[0]]
     check(check.step(table), bos=0, eos=1, beam=beam, max_len=3)
 
 

@@ -240,11 +240,12 @@ def test_texts_one_after_the_other(check):
 
 
 def test_long_texts(check):
-    """A page of text and sixty merges; a text of two thousand bytes."""
+    """A page of text and sixty merges; texts of two thousand bytes."""
     merges = check["train_bpe"](LINES * 4, 60)
     check["encode"](LINES * 5 + "a shore of shells", merges)
     there_and_back(check, LINES[:70] + "a shore of shells", merges)
     check["train_bpe"](LINES, 300)
+    there_and_back(check, "x" + "ab" * 1050, [(97, 98)])
 
 
 @pytest.mark.contract

@@ -204,10 +204,11 @@ def test_one_token_again_and_again(check):
 
 @plain
 def test_ids_beyond_a_byte(check, rng):
-    """A vocabulary of 300: the ids that are written and the prefix they make up are whole."""
+    """A vocabulary of 300: the ids that are written and the prefix they make up are whole; eos may be one of them."""
     table = quarters(rng, 300, 5) / 4
     table[:, :, 256:] += 20.0
     check(check.step(table), bos=299, eos=1, max_len=4)
+    check(check.step(ending(rng, 300, 5, 299, 290, 2)), bos=299, eos=290, max_len=4)
 
 
 @plain
@@ -222,6 +223,6 @@ def test_allowed_tokens_far_below_zero(check, rng):
 @pytest.mark.derive
 def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
-    table = quarters(rng, 4, 300)
+    table = quarters(rng, 4, 1030)
     table[:, :, 3] = NEVER
-    check(check.step(table), 1, 3, 300)
+    check(check.step(table), 1, 3, 1030)

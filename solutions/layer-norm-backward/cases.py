@@ -248,3 +248,10 @@ def test_sums_that_cancel(check, rng):
     d_output[0] = 1024.0
     d_output[1] = -d_output[0]
     check(x, weight, d_output)
+
+
+def test_large_sums_that_cancel(check, rng):
+    """Hundreds of tokens with gradients of a thousand, and then as many of minus a thousand: half has no such sums."""
+    x, weight, d_output = tensors(rng, 400, 5)
+    d_output[:200], d_output[200:] = 1024.0, -1024.0
+    check(x, weight, d_output)

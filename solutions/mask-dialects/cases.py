@@ -54,13 +54,19 @@ def test_small_integers(check, rng, dtype):
 
 @pytest.mark.parametrize("level", [INFINITY, LOWEST, -1e20, -1e9, -65504.0, -32768.0])
 def test_additive(check, rng, level):
-    """The many ways to write minus infinity."""
-    check(additive(rng.keep(2, 3, 5), level), "additive")
+    """The many ways to write minus infinity; one row has nothing else, and then the whole mask."""
+    keep = rng.keep(2, 3, 5)
+    keep[1, 2] = False
+    check(additive(keep, level), "additive")
+    check(additive(torch.zeros_like(keep), level), "additive")
 
 
 def test_additive_minus_ten_thousand(check, rng):
-    """The stand-in for minus infinity of the first BERT; bfloat16 makes -9984 of it."""
-    check(additive(rng.keep(3, 5), -1e4), "additive")
+    """The stand-in for minus infinity of the first BERT, also in a row of nothing else; bfloat16 makes -9984 of it."""
+    keep = rng.keep(3, 5)
+    keep[1] = False
+    check(additive(keep, -1e4), "additive")
+    check(additive(torch.zeros_like(keep), -1e4), "additive")
 
 
 def test_additive_with_several_levels(check, rng):

@@ -339,3 +339,16 @@ def test_other_sizes(check, rng):
     encoding(3e4 * rng.normal(2, 4, 70))
     check["sinusoidal_encoding"](5, 13)
     check["sinusoidal_encoding"](3, 4, base=2)
+
+
+@pytest.mark.derive
+def test_two_modules_of_one_size(check, rng):
+    """Each has a table of its own: what is loaded into one is nothing to the other."""
+    first, second = (check["PositionalEncoding"](d_model=6, max_len=10) for _ in range(2))
+    x = rng.normal(2, 5, 6)
+    first(x)
+    second(x)
+    table = first.do("pe").got
+    check.that(isinstance(table, torch.Tensor), "there is no table `pe`")
+    first.do("load_state_dict", {"pe": torch.ones_like(table)}, strict=False)  # a table need not be persistent
+    second(x)

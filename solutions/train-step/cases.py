@@ -112,7 +112,7 @@ def test_texts_that_are_views(check, rng):
 
 @pytest.mark.parametrize("training", [True, False])
 def test_evaluation(check, rng, training):
-    """Without dropout and without a graph; mode, gradients and weights are what they were."""
+    """Without dropout and without a graph; mode, gradients and weights are what they were, frozen ones frozen."""
     check["evaluate"].driven("measure", *weights(rng), [texts(rng, 3, 6)], training)
 
 
