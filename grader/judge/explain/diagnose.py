@@ -19,13 +19,17 @@ from typing import Final
 from grader.judge.cases.case import DERIVED_FROM
 from grader.judge.contract import Grading
 from grader.judge.explain.bank import Bank
-from grader.judge.explain.diagnosis import Diagnosis, both_of, diagnosis_of, is_seen, merged
+from grader.judge.explain.diagnosis import Diagnosis, both_of, diagnosis_of, first_of_guesses, is_seen, merged
 from grader.judge.explain.few import (
     FAILING_PER_FAMILY,
+    MOST_CONTRADICTING,
     MOST_FOR_PAIRS,
+    MOST_UNEXPLAINED,
+    OF_SIZES,
     PASSING_PER_FAMILY,
     Room,
     asks_for_much,
+    by_entry,
     first_of_each_family,
     in_order,
     no_error_in,
@@ -39,6 +43,7 @@ from grader.judge.explain.reproduce import (
     agrees_with,
     contradicted,
     is_comparable,
+    is_of_its_family,
     passes,
     reproduces,
 )
@@ -60,12 +65,6 @@ MOST_LIKELY: Final = 6
 """Of so many mistakes that do in part what the answer did, three are tried together."""
 LEAST_IN_PART: Final = 2
 """A mistake that shows by itself in one case only may be a coincidence."""
-MOST_UNEXPLAINED: Final = 1 / 3
-"""Where more of the cases are left, what fits in the others may be a coincidence of sizes."""
-OF_SIZES: Final = frozenset(("value", "error"))
-"""Groups of failures in which that may be."""
-MOST_CONTRADICTING: Final = 16
-"""So many passing cases of its family are held against a mistake that fits as well as another one."""
 MOST_TOGETHER: Final = 3
 APART: Final = ("contract", "cost", "device", "grad", "dtype")
 """Families whose own cases say nothing about the numbers of others: what fails in them is named by itself."""
@@ -91,7 +90,7 @@ def diagnose(grading: Grading, outcomes: list[CaseOutcome], bank: Bank, source: 
         passing = [case for case in passing if case.variant.device != SIMULATED]
     by_id = {case.id: case for case in failing}
     found = merged(_Search(grading, bank, failing, passing).found())
-    return [diagnosis for diagnosis in found if is_seen(diagnosis, [by_id[case] for case in diagnosis.cases], source)]
+    return [one for one in found if is_seen(one, [by_id[case] for case in one.cases], source)]
 
 
 class _Search:
@@ -111,12 +110,18 @@ class _Search:
 
     def found(self) -> list[Diagnosis]:
         """Return what fits."""
-        fitting = self._fit(self._singles)
-        alone = self._closest(fitting)
+        alone = self._closest(fitting := self._fit(self._singles))
         if len(alone) == 1:
             return next(self._and_others(run, (one,)) for one, run in fitting if one is alone[0].mistake)
-        found = alone or self._apart() or self._two() or self._closest(self._of_others()) or self._behind_errors()
+        found = alone or self._by_entry() or self._apart() or self._two()
+        found = found or self._closest(self._of_others()) or self._behind_errors()
         return self._with_all_cases(found) if any(one.together for one in found) else found
+
+    def _by_entry(self) -> list[Diagnosis]:
+        """Name what each function of a file does wrong by itself."""
+        parts = by_entry(self._failing)
+        each = [_Search(self._grading, self._bank, its, self._passing).found() for its in parts if len(parts) > 1]
+        return [replace(one, together=True) for part in each for one in first_of_guesses(part)]
 
     def _behind_errors(self) -> list[Diagnosis]:
         """Name what goes wrong where nothing is raised: an error hides whatever else is wrong in its call."""
@@ -203,7 +208,7 @@ class _Search:
         found: list[Diagnosis] = []
         left = self._failing
         for family in APART:
-            own = [case for case in left if case.family == family == case.case.family]
+            own = [case for case in left if case.family == family == case.case.family and is_of_its_family(case)]
             fitting = [(m, run) for m, run in self._singles if own and m.family == family and self._all(run, own)]
             fitting = [(m, run) for m, run in fitting if self._nothing_against(run, self._telling)]
             if fitting:
@@ -215,9 +220,8 @@ class _Search:
                 left = [case for case in left if case not in own]
         if not found or not left:
             return found
-        others = _Search(self._grading, self._bank, left, self._passing).found()
-        several = len(others) > 1 and not others[0].together
-        return [*(replace(one, together=True) for one in others[: 1 if several else None]), *found]
+        others = first_of_guesses(_Search(self._grading, self._bank, left, self._passing).found())
+        return [*(replace(one, together=True) for one in others), *found]
 
     def _against(self, mistake: Mistake, run: MistakeRunner) -> int:
         """Count the passing cases of its family that contradict a mistake."""

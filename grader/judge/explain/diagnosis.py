@@ -51,6 +51,11 @@ def merged(found: list[Diagnosis]) -> list[Diagnosis]:
     return list(every.values())
 
 
+def first_of_guesses(found: list[Diagnosis]) -> list[Diagnosis]:
+    """Return mistakes that are made beside each other; of several guesses at one the first."""
+    return found if found and found[0].together else found[:1]
+
+
 _A_LARGE_NUMBER: Final = re.compile(r"-1e\d|-10000|-65504")
 """In a title: a number that stands in for minus infinity."""
 LARGE: Final = 100.0

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.judge.runs.outcome import CaseOutcome, Run
+from grader.judge.runs.outcome import CaseOutcome, Run, failed_after
 from grader.judge.runs.recording import Recording
 
 FAILING_PER_FAMILY: Final = 4
@@ -21,6 +21,12 @@ MOST_FOR_PAIRS: Final = 6
 """So many failing cases are looked at when two mistakes are sought."""
 MOST_IN_PART: Final = 40
 """So many failing cases, and as many derived from them, are looked at where each mistake explains a part of them."""
+MOST_UNEXPLAINED: Final = 1 / 3
+"""Where more of the cases are left, what fits in the others may be a coincidence of sizes."""
+OF_SIZES: Final = frozenset(("value", "error"))
+"""Groups of failures in which that may be."""
+MOST_CONTRADICTING: Final = 16
+"""So many passing cases of its family are held against a mistake that fits as well as another one."""
 MOST_CALLS: Final = 16
 """A case that asks for more shows whatever is wrong: that one mistake does not do all of it says nothing against it."""
 
@@ -72,6 +78,25 @@ def roots_of(failing: list[CaseOutcome]) -> list[CaseOutcome]:
     while len(in_turn) < min(len(roots), MOST_FOR_PAIRS):
         in_turn += first_of_each_family([case for case in roots if case not in in_turn], 1)
     return in_turn[:MOST_FOR_PAIRS]
+
+
+def entry_of(case: CaseOutcome) -> str:
+    """Return what was called where a case fails: a function, or the class of a module; empty where nobody knows."""
+    settled, check = failed_after(case), case.check
+    if not settled or check is None:
+        return ""
+    header = settled[-1].header
+    builds = (e.header for e in check.exchanges if e.header["op"] == "build" and e.header["handle"] == header["handle"])
+    entry: str = header.get("entry") or next((made["entry"] for made in builds), "")
+    return entry
+
+
+def by_entry(failing: list[CaseOutcome]) -> list[list[CaseOutcome]]:
+    """Part failing cases by what was called: of a file with several functions each may have a mistake of its own."""
+    found: dict[str, list[CaseOutcome]] = {}
+    for case in failing:
+        found.setdefault(entry_of(case), []).append(case)
+    return list(found.values())
 
 
 def in_order(failing: list[CaseOutcome]) -> tuple[list[CaseOutcome], list[CaseOutcome]]:

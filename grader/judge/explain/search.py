@@ -10,7 +10,7 @@ from typing import Final
 
 from grader.judge.explain.cause import LOCATED, SEEN, Cause, ordered
 from grader.judge.explain.diagnosis import Diagnosis
-from grader.judge.explain.few import asks_for_much
+from grader.judge.explain.few import asks_for_much, entry_of
 from grader.judge.explain.levels import by_factor
 from grader.judge.explain.locate.as_named import locate_named
 from grader.judge.explain.locate.choice import chosen
@@ -304,11 +304,11 @@ def _telling(cases: list[CaseOutcome], place: Located) -> CaseOutcome:
 
 
 def _group(case: CaseOutcome) -> tuple[str, str, bool]:
-    """Return what is put down to one place: wrong numbers of a family, errors of a line, failures of any other kind.
+    """Return what is put down to one place: wrong numbers of a function in a family, errors of a line, or of a kind.
 
     And whether what was handed in is written into.
     """
     assert case.failure is not None
     kind = case.failure.group
-    of = {"value": case.case.family, "error": str(_line(case))}
+    of = {"value": f"{case.case.family} {entry_of(case)}", "error": str(_line(case))}
     return kind, of.get(kind, ""), kind in of and _writes(case)
