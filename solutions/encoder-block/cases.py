@@ -250,6 +250,7 @@ def test_scores_far_from_zero(check, rng, height):
     for tokens in (5, 20, 70):
         block(rng.normal(2, tokens, 8), rng.keep(2, 1, tokens))
         block(rng.normal(2, tokens, 8), rows_of_all_kinds(rng, tokens, tokens))
+    block(rng.normal(1, 520, 8), rng.keep(1, 1, 520))
 
 
 @pytest.mark.mask

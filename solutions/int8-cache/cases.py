@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.attention import FAR, KEYS
+
 # What is read off a float to a whole number may turn over where the float is rounded: numbers that a half holds exactly
 # go through all variants, any others through those that keep their digits.
 any_numbers = pytest.mark.derive("device", "contract")
@@ -271,6 +273,18 @@ def test_scores_beyond_ten_thousand(check, rng):
     """Queries of 100,000 make scores as large, of either sign: only those near the best count."""
     query, keys, values = tensors(rng, 3, 5)
     attend(check, 1e5 * query, keys, values)
+
+
+@pytest.mark.derive("device", "contract")
+@pytest.mark.parametrize("keys", KEYS)
+def test_many_scores_far_from_zero(check, rng, keys):
+    """Rows of 20 to 600 scores, all alike and far above or far below zero: they share a weight of 1."""
+    query, (codes, steps), values = tensors(rng, 2, keys)
+    query[:], codes[..., 0], steps[:] = 0.0, 64, 0.03125
+    values = values[0].abs(), values[1]
+    for height in FAR:
+        query[..., 0] = height
+        attend(check, query, (codes, steps), values)
 
 
 @pytest.mark.precise
