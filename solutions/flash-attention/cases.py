@@ -149,8 +149,8 @@ def test_scores_with_a_common_level(check, rng):
 @pytest.mark.parametrize("level", [-(2.0**40), -(2.0**120)])
 def test_no_score_is_too_low(check, rng, level):
     """A maximum has to begin below every score there can be, of a few keys and of hundreds."""
-    for keys, block_size in ((6, 2), (80, 32), (600, 64)):
-        check(*leveled(rng, 4, keys, level * (1 + rng.permutation(keys).double() % 6)), block_size)
+    for keys, block_size, unit in ((6, 2, level), (80, 32, level / 128), (600, 64, level / 128)):
+        check(*leveled(rng, 4, keys, unit * (1 + rng.permutation(keys).double())), block_size)
 
 
 @pytest.mark.derive("dtype")
