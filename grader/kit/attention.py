@@ -50,6 +50,12 @@ FAR: Final = (2.0**14, -(2.0**14), -(2.0**40))
 """Heights of scores whose ties, stand-ins and floors tell one softmax from another."""
 
 
+KEYS: Final = (20, 80, 300, 600)
+"""How many keys a row of such scores has: where they are many, an answer may go through them in another way."""
+TOKENS: Final = (20, 80, 150, 520)
+"""The same where each of them is a query, too."""
+
+
 def far_keys(height: float, count: int) -> torch.Tensor:
     """Scores at this height, one for each of so many keys; the last of hundreds stands far above the others."""
     levels = torch.full((count,), height, dtype=torch.float64)

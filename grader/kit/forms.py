@@ -27,14 +27,18 @@ SIZES: Final[tuple[Sizes, ...]] = (
     (1, 2, 3, 4),
     (3, 1, 2, 4),
     (2, 2, 3, 1),
+    (2, 2, 140, 3),
 )
 SQUARE: Final[tuple[Sizes, ...]] = (
     *(sizes for sizes in SIZES if sizes[2] == sizes[3]),
     (1, 2, 4, 4),
     (3, 1, 2, 2),
     (2, 2, 1, 1),
+    (2, 2, 140, 140),
 )
 """Those for self-attention, where keys are queries."""
+MANY: Final = 64
+"""More queries than so many meet only masks of one row, which stands for each query: in blocks of queries, too."""
 
 
 def masks(
@@ -45,6 +49,7 @@ def masks(
     Each has random holes, so that none is a length or a triangle; where it has several rows, one of them sees nothing.
     Then each comes as a view: (n, m) as one that was transposed, the others as what was expanded to all sequences,
     heads and queries, where one sequence sees nothing while all others see something; a mask of one row hides all.
+    Of ``MANY`` queries and more only masks of one row are drawn.
     ``drawn``: makes a mask of a shape; else one with at least one visible key in each row.
     """
     batch, heads, n, m = sizes
@@ -52,6 +57,9 @@ def masks(
     shapes: list[tuple[int, ...]] = [(n, m), (batch, n, m), (batch, 1, m), (1, n, m)]
     if of_heads:
         shapes += [(batch, 1, n, m), (batch, 1, 1, m), (1, heads, n, m), (batch, heads, n, m)]
+    if n > MANY:
+        yield from (draw(*shape) for shape in shapes if shape[-2] == 1)
+        return
     for shape in dict.fromkeys(shapes):
         mask = draw(*shape)
         rows = mask.view(-1, m)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import FAR, both_kinds, rows_of_all_kinds
+from grader.kit.attention import FAR, KEYS, both_kinds, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 from grader.kit.inference import drops_in_inference_mode
 
@@ -300,9 +300,9 @@ def test_the_same_object(check, rng, scale):
 
 @pytest.mark.mask
 @pytest.mark.derive("device")
-@pytest.mark.parametrize("keys", [20, 80])
+@pytest.mark.parametrize("keys", KEYS)
 def test_many_scores_far_from_zero(check, rng, keys):
-    """Rows of 20 and of 80 scores far above and far below zero: what is visible shares a weight of 1."""
+    """Rows of 20 to 600 scores far above and far below zero: what is visible shares a weight of 1."""
     for height in FAR:
         attention = switches(check, [height])
         queries, _, values = sequences(rng, 3, 4, keys, (3, 1, 4))

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from grader.kit.attention import KEYS
 from grader.kit.digits import keeps_digits
 
 
@@ -164,6 +165,11 @@ def test_scores_of_ten_thousand_and_more(check, rng):
     q[..., 0], k[..., 0] = 2.0**10, -64.0 * (rng.permutation(6) % 2).double()
     check(q, k, v, d_output)
     check(-q, k, v, d_output)
+    for keys in KEYS:
+        q, k, v, d_output = tensors(rng, 2, m=keys)
+        q[..., 0], k[..., 0] = 2.0**10, -64.0 * (1 + rng.permutation(keys) % 2).double()
+        check(q, k, v, d_output)
+        check(q, k, v, d_output, both_kinds(rng, 2, 3, keys))
 
 
 @pytest.mark.mask

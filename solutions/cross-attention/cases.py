@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import FAR, HALVES, collinear_tokens, exact_projections, far_keys, rows_of_all_kinds
+from grader.kit.attention import FAR, HALVES, KEYS, collinear_tokens, exact_projections, far_keys, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 
 # Half precision is tried where scores are of moderate size, or exact: rounding of large ones is not the learner's.
@@ -252,9 +252,9 @@ def test_the_same_object(check, rng, scale):
 
 @pytest.mark.mask
 @pytest.mark.derive("device")
-@pytest.mark.parametrize("keys", [20, 80, 300])
+@pytest.mark.parametrize("keys", KEYS)
 def test_many_scores_far_from_zero(check, rng, keys):
-    """Rows of 20, of 80 and of 300 scores far above and far below zero: what is visible shares a weight of 1."""
+    """Rows of 20 to 600 scores far above and far below zero: what is visible shares a weight of 1."""
     attention = check.module(d_model=4, d_k=1, d_v=3)
     unit = torch.eye(4, dtype=torch.float64)
     attention.set(W_q__weight=unit[:1], W_k__weight=unit[:1], W_v__weight=unit[1:])

@@ -15,18 +15,27 @@ def sublayer(check, kept, *others):
     if kept:
         dropped.equal_weights(block, kept)
     else:
-        dropped.ones_behind_the_ffn(block)
+        dropped.ones_behind(block, "ffn__dense2")
     return block
+
+
+def behind_w_o(check, block, attention, *inputs):
+    """Look whether the bias of W_o is dropped, too: it is no part of the context."""
+    dropped.silence(block, 16, f"{attention}__W_o")
+    dropped.ones_behind(block, f"{attention}__W_o")
+    dropped.check_features(check, *dropped.two_sums(check, block, *inputs))
 
 
 @pytest.mark.derive("grad", "device")
 def test_dropout_of_the_self_attention(check, rng):
-    """Dropout acts on the weights and again on the output; what is kept makes up for what is dropped."""
+    """Dropout acts on the weights and again on what W_o returns; what is kept makes up for what is dropped."""
     block = sublayer(check, "self_attn", "cross_attn__W_o", "ffn__dense2")
     x, _ = dropped.two_features(20, 2)
     past = rng.normal(20, 2, 6, 8), torch.ones(20, 2, 6, 8, dtype=torch.float64)
-    sums = dropped.two_sums(check, block, 20.0, x, rng.normal(20, 3, 16), past)
+    memory = rng.normal(20, 3, 16)
+    sums = dropped.two_sums(check, block, 20.0, x, memory, past)
     dropped.check_lattice(check, sums, torch.tensor([7.0, 8.0]))
+    behind_w_o(check, block, "self_attn", 20.0, x, memory, past)
 
 
 @pytest.mark.derive("grad", "device")
@@ -34,8 +43,10 @@ def test_dropout_of_the_cross_attention(check, rng):
     """The same for the attention over the memory."""
     block = sublayer(check, "cross_attn", "self_attn__W_o", "ffn__dense2")
     x, spread = dropped.two_features(20, 2)
-    sums = dropped.two_sums(check, block, spread, x, rng.normal(20, 8, 16))
+    memory = rng.normal(20, 8, 16)
+    sums = dropped.two_sums(check, block, spread, x, memory)
     dropped.check_lattice(check, sums, torch.tensor([8.0, 8.0]))
+    behind_w_o(check, block, "cross_attn", spread, x, memory)
 
 
 @pytest.mark.derive("grad", "device")

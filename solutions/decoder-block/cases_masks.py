@@ -115,6 +115,7 @@ def test_scores_far_from_zero(check, rng, height):
     for length, m in ((4, 5), (20, 20), (70, 80)):
         feed(block, rng.normal(2, length, 8), rng.normal(2, m, 8), [length - 1, 1], rng.keep(2, 1, m))
         block(rng.normal(2, length, 8), rng.normal(2, m, 8), memory_mask=rows_of_all_kinds(rng, length, m))
+    block(rng.normal(2, 4, 8), rng.normal(2, 600, 8), memory_mask=rng.keep(2, 1, 600))
 
 
 @pytest.mark.mask

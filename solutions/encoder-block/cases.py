@@ -142,13 +142,16 @@ def test_calls_of_the_same_sizes(check, rng):
 
 @pytest.mark.derive("grad", "device")
 def test_dropout_of_the_attention(check):
-    """Dropout acts on the weights and again on the output; what is kept makes up for what is dropped."""
+    """Dropout acts on the weights and again on what W_o returns; what is kept makes up for what is dropped."""
     block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5)
     plain_norms(block, 16)
     dropped.silence(block, 16, "ffn__dense2")
     dropped.equal_weights(block, "attention")
     x, _ = dropped.two_features(20, 8)
     dropped.check_lattice(check, dropped.two_sums(check, block, 20.0, x), torch.full((8,), 8.0))
+    dropped.silence(block, 16, "attention__W_o")
+    dropped.ones_behind(block, "attention__W_o")
+    dropped.check_features(check, *dropped.two_sums(check, block, 20.0, x))
 
 
 @pytest.mark.derive("grad", "device")
@@ -157,7 +160,7 @@ def test_dropout_of_the_feed_forward_network(check):
     block = check.module(d_model=16, n_heads=2, d_ff=4, dropout=0.5)
     plain_norms(block, 16)
     dropped.silence(block, 16, "attention__W_o", "ffn__dense2")
-    dropped.ones_behind_the_ffn(block)
+    dropped.ones_behind(block, "ffn__dense2")
     x, spread = dropped.two_features(20, 3)
     dropped.check_features(check, *dropped.two_sums(check, block, spread, x))
 
@@ -247,6 +250,7 @@ def test_scores_far_from_zero(check, rng, height):
     for tokens in (5, 20, 70):
         block(rng.normal(2, tokens, 8), rng.keep(2, 1, tokens))
         block(rng.normal(2, tokens, 8), rows_of_all_kinds(rng, tokens, tokens))
+    block(rng.normal(1, 520, 8), rng.keep(1, 1, 520))
 
 
 @pytest.mark.mask

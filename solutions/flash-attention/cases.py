@@ -148,8 +148,16 @@ def test_scores_with_a_common_level(check, rng):
 @pytest.mark.derive("device", "contract")
 @pytest.mark.parametrize("level", [-(2.0**40), -(2.0**120)])
 def test_no_score_is_too_low(check, rng, level):
-    """A maximum has to begin below every score there can be."""
-    check(*leveled(rng, 4, 6, level * (1 + rng.permutation(6).double())), 2)
+    """A maximum has to begin below every score there can be, of a few keys and of hundreds."""
+    for keys, block_size, unit in ((6, 2, level), (80, 32, level / 128), (600, 64, level / 128)):
+        check(*leveled(rng, 4, keys, unit * (1 + rng.permutation(keys).double())), block_size)
+
+
+@pytest.mark.derive("dtype")
+def test_two_blocks_of_many_keys(check, rng):
+    """The keys of a second block of 64 score 8, those of the first 0: no sum is too large for half precision."""
+    q, k, v = leveled(rng, 3, 128, 8.0 * (torch.arange(128) // 64).double())
+    check(q, k, v + 2.0)
 
 
 @pytest.mark.mask

@@ -192,3 +192,8 @@ def test_other_sizes(check, rng):
     check["repeat_valid_lens"](70000 + lengths(rng, 3), 2)
     check["unfold_heads"](rng.normal(16, 3, 2), 4)
     check["repeat_valid_lens"](lengths(rng, 3, 1), 1)
+    for heads in (33, 130):
+        check["fold_heads"](rng.normal(2, 3, 2 * heads), heads)
+        check["unfold_heads"](rng.normal(2 * heads, 3, 2), heads)
+        check["repeat_valid_lens"](lengths(rng, 2), heads)
+        check["repeat_valid_lens"](lengths(rng, 2, 3), heads)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import FAR, far_keys, rows_of_all_kinds
+from grader.kit.attention import FAR, TOKENS, far_keys, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 
 
@@ -221,13 +221,13 @@ def test_other_sizes(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.derive("device")
-@pytest.mark.parametrize("keys", [20, 80, 150])
+@pytest.mark.parametrize("keys", TOKENS)
 def test_many_scores_far_from_zero(check, rng, keys):
-    """Rows of 20, of 80 and of 150 scores far above and far below zero: what is visible shares a weight of 1."""
+    """Rows of 20 to 520 scores far above and far below zero: what is visible shares a weight of 1."""
     gqa = check.module(d_model=4, n_heads=4, n_kv_heads=2)
     unit = torch.eye(4, dtype=torch.float64)
     gqa.set(W_q__weight=unit[[0, 0, 0, 0]], W_k__weight=unit[[1, 1]], W_v__weight=unit[[2, 3]])
-    for height in FAR:
+    for height in FAR if keys < 200 else FAR[1:2]:
         x = rng.normal(2, keys, 4)
         x[..., 0], x[..., 1] = 1.0, far_keys(height, keys)
         gqa.train()(x, rows_of_all_kinds(rng, keys, keys))

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import FAR, collinear_tokens, exact_projections, far_keys, rows_of_all_kinds
+from grader.kit.attention import FAR, KEYS, collinear_tokens, exact_projections, far_keys, rows_of_all_kinds
 from grader.kit.inference import inference_mode
 
 # Gradients through a cache that was handed in are not graded: cases that hand one on have no `grad` variant.
@@ -331,9 +331,9 @@ def test_other_sizes(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.derive("device")
-@pytest.mark.parametrize("keys", [20, 80, 300])
+@pytest.mark.parametrize("keys", KEYS)
 def test_many_scores_far_from_zero(check, rng, keys):
-    """Rows of 20, of 80 and of 300 scores far above and far below zero: what is visible shares a weight of 1."""
+    """Rows of 20 to 600 scores far above and far below zero: what is visible shares a weight of 1."""
     attention = check.module(d_model=2, n_heads=2)
     nothing, one = torch.zeros(2, 2, dtype=torch.float64), torch.ones(2, dtype=torch.float64)
     attention.set(W_q__weight=nothing, W_q__bias=one, W_k__weight=nothing)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import FAR, both_kinds, far_keys, far_levels, rows_of_all_kinds
+from grader.kit.attention import FAR, KEYS, both_kinds, far_keys, far_levels, rows_of_all_kinds
 from grader.kit.forms import hides
 
 # First score and step below the fills -1e4, -65504, -1e9 and -1e20.
@@ -318,9 +318,9 @@ def test_other_sizes(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.derive("device")
-@pytest.mark.parametrize("keys", [20, 80, 300])
+@pytest.mark.parametrize("keys", KEYS)
 def test_many_scores_far_from_zero(check, rng, keys):
-    """Rows of 20, of 80 and of 300 scores far above and far below zero: what is visible shares a weight of 1."""
+    """Rows of 20 to 600 scores far above and far below zero: what is visible shares a weight of 1."""
     for height in FAR:
         scores = far_levels(rng, height, 2, 4, keys) + far_keys(height, keys) - height
         check(scores)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import FAR, both_kinds, far_keys, rows_of_all_kinds
+from grader.kit.attention import FAR, KEYS, both_kinds, far_keys, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 from grader.kit.inference import drops_in_inference_mode
 
@@ -290,9 +290,9 @@ def test_other_sizes(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.derive("device")
-@pytest.mark.parametrize("keys", [20, 80, 300])
+@pytest.mark.parametrize("keys", KEYS)
 def test_many_scores_far_from_zero(check, rng, keys):
-    """Rows of 20, of 80 and of 300 scores far above and far below zero: what is visible shares a weight of 1."""
+    """Rows of 20 to 600 scores far above and far below zero: what is visible shares a weight of 1."""
     mha = bare(check.module(d_model=8, n_heads=2), 8)
     for height in FAR:
         q, k, v = sequences(rng, 3, 4, keys, 8)

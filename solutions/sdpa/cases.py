@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.attention import FAR, both_kinds, far_keys, rows_of_all_kinds
+from grader.kit.attention import FAR, KEYS, both_kinds, far_keys, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 
 
@@ -364,9 +364,9 @@ def test_sizes_under_a_mask(check, rng):
 
 @pytest.mark.mask
 @pytest.mark.derive("device")
-@pytest.mark.parametrize("keys", [20, 80, 300])
+@pytest.mark.parametrize("keys", KEYS)
 def test_many_scores_far_from_zero(check, rng, keys):
-    """Rows of 20, of 80 and of 300 scores far above and far below zero: what is visible shares a weight of 1."""
+    """Rows of 20 to 600 scores far above and far below zero: what is visible shares a weight of 1."""
     _, _, v = tensors(rng, 2, n=4, m=keys)
     for height in FAR:
         q, k = torch.ones(2, 4, 1, dtype=torch.float64), far_keys(height, keys).expand(2, -1)[..., None]

@@ -155,3 +155,6 @@ def test_other_sizes(check, rng):
     check["concat_heads"](rng.normal(2, 10, 1, 7))
     check["split_heads"](rng.normal(2, 6, 8)[:, 1:5], 4)
     check["concat_heads"](check["split_heads"](rng.normal(1, 2, 768), 12))
+    for heads in (33, 130):
+        check["split_heads"](rng.normal(2, 3, 2 * heads), heads)
+        check["concat_heads"](rng.normal(2, heads, 3, 2))

@@ -218,6 +218,8 @@ def test_no_score_is_too_low(check, rng, level):
     """A finite stand-in for minus infinity is only as good as the lowest score it meets."""
     attend(check, *low_scores(rng, 6, level, level), 3)
     attend(check, *low_scores(rng, 5, level, level), 2)
+    for n, stride in ((80, 12), (150, 70), (600, 24)):
+        attend(check, *low_scores(rng, n, level, level), stride)
 
 
 def cost(check, rng, n, stride):

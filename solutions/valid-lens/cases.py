@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit.attention import FAR, KEYS, far_keys, far_levels
+
 DEEP = [-2e6, -2e9, -1e36]  # below the fills -1e6, -1e9 and -1e20
 
 
@@ -168,12 +170,14 @@ def test_one_key_visible_or_not(check, rng):
 
 @pytest.mark.mask
 def test_hundreds_of_keys(check, rng):
-    """Lengths of more than 256, and of more than 2048, are still whole numbers, in half precision too."""
+    """Lengths beyond 256 and 2048 are still whole numbers, in half precision too; short ones leave hundreds hidden."""
     level = torch.where(torch.arange(300) < 250, -12.0, 0.0)  # few keys share the weight: none of them is small
     check(rng.normal(3, 1, 300, scale=0.1) + level, torch.tensor([257, 263, 299]))
     check(rng.normal(1, 2, 300, scale=0.1) + level, torch.tensor([[259, 285]]))
     level = torch.where(torch.arange(2100) < 2045, -12.0, 0.0)
     check(rng.normal(3, 1, 2100, scale=0.1) + level, torch.tensor([2049, 2051, 2099]))
+    check(rng.normal(2, 3, 300), torch.tensor([3, 5]))
+    check(rng.normal(2, 3, 300), distinct(rng, 7, 2, 3))
 
 
 @pytest.mark.mask
@@ -275,3 +279,15 @@ def test_other_sizes(check, rng):
     """Wide, long, many; lengths that agree, lengths of one, large numbers: no rule changes."""
     check(rng.normal(9, 300, 2), rng.integers(0, 3, 9, 300))
     check(torch.zeros(2, 3, 5), with_an_empty_one(rng, 5, 2))
+
+
+@pytest.mark.mask
+@pytest.mark.derive("device")
+@pytest.mark.parametrize("keys", KEYS)
+def test_many_scores_far_from_zero(check, rng, keys):
+    """Rows of 20 to 600 scores far above and far below zero: what is visible shares a weight of 1."""
+    for height in FAR:
+        scores = far_levels(rng, height, 2, 4, keys) + far_keys(height, keys) - height
+        check(scores)
+        check(scores, with_an_empty_one(rng, keys, 2))
+        check(scores, with_an_empty_one(rng, keys, 2, 4))

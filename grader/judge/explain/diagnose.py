@@ -120,7 +120,7 @@ class _Search:
     def _by_entry(self) -> list[Diagnosis]:
         """Name what each function of a file does wrong by itself."""
         parts = by_entry(self._failing)
-        each = [_Search(self._grading, self._bank, its, self._passing).found() for its in parts if len(parts) > 1]
+        each = (_Search(self._grading, self._bank, its, self._passing).found() for its in parts if len(parts) > 1)
         return [replace(one, together=True) for part in each for one in first_of_guesses(part)]
 
     def _behind_errors(self) -> list[Diagnosis]:
