@@ -196,12 +196,8 @@ class _Search:
 
         Where a family was not asked for, nothing could contradict them.
         """
-        wrong = [
-            (m, run)
-            for m, run in self._strangers
-            if all(passes(self._grading, run, case) is False for case in self._few)
-        ]
-        return self._fit(wrong)
+        fails = [one for one in self._strangers if all(passes(self._grading, one[1], c) is False for c in self._few)]
+        return self._fit(fails)
 
     def _apart(self) -> list[Diagnosis]:
         """Name what fails in families whose cases are their own, and search in what is left."""
