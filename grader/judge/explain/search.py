@@ -213,12 +213,14 @@ class Search:
         wide = False
         for _again in range(MOST_FOR_ONE):
             case = chosen(left)
-            if case is None or ((case, names) not in self._known and self._looks <= 0):
+            costs = 0 if case is not None and case.failure is not None and case.failure.kind == "no-error" else 1
+            if case is None or ((case, names) not in self._known and self._looks < costs):
                 break
             if (case, names) not in self._known:
-                self._looks -= 1
+                self._looks -= costs
+                is_alone = not beside or not costs
                 self._known[case, names] = (
-                    locate_beside(case, self._source, beside) if beside else locate(case, self._source, self._passing)
+                    locate(case, self._source, self._passing) if is_alone else locate_beside(case, self._source, beside)
                 )
             other = self._known[case, names]
             if place is None or (
