@@ -398,35 +398,3 @@ def test_an_answer_begins_with_the_one_it_continues(history, tmp_path):
     history.record("split-heads", "failed", report(), whole=True)
     assert beginning(kata, history) == "newer\n\n\nSTUB\n"
     assert beginning(replace(kata, continues=""), history) == "STUB\n"
-
-
-def _hints_taken(folder: str) -> list[int]:
-    opened = History(Path(folder), lambda _warning: None)
-    try:
-        opened.begin("rope", anew=True)
-        return sorted(opened.hints_taken("mha"))
-    finally:
-        opened.close()
-
-
-def test_opened_twice_by_one_process_and_then_by_another(tmp_path, warnings):
-    """A process that has it open twice, as the page in the browser does, loses nothing when others come and go.
-
-    To close the file by hand would take the process's locks away: the next one to leave would delete the common log.
-    """
-    first = History(tmp_path, warnings.append)
-    first.begin("mha", anew=True)
-    second = History(tmp_path, warnings.append)
-    first.take_hint("mha", [1, 2, 3])
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        assert pool.apply(_hints_taken, (str(tmp_path),)) == [1]
-    second.take_hint("mha", [1, 2, 3])
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        assert pool.apply(_hints_taken, (str(tmp_path),)) == [1, 2]
-    first.close()
-    second.close()
-    opened = History(tmp_path, warnings.append)
-    assert opened.hints_taken("mha") == {1, 2}
-    assert opened.started("rope") is not None
-    assert opened.problems() == warnings == []
-    opened.close()

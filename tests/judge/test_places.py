@@ -163,7 +163,8 @@ def test_a_detour_that_the_model_answer_takes_is_not_blamed(session: Session) ->
     )
     causes = why(session, "flash-attention", answer.source, named=False)
     zeros = {line_of(answer.source, "maximum = torch.full_like"), line_of(answer.source, "total = torch.zeros_like")}
-    assert all(zeros.isdisjoint(cause["lines"]) for cause in causes), causes
+    cut = [cause for cause in causes if cause["title"] == "a gradient is cut off"]
+    assert all(zeros.isdisjoint(cause["lines"]) for cause in cut), causes
 
 
 def test_checks_of_helpers_are_checks_of_their_callers() -> None:

@@ -15,8 +15,8 @@ from grader.judge.explain.levels import TOLD
 from grader.judge.explain.search import Search
 from grader.judge.runs.outcome import CaseOutcome
 
-FEW_OF_ALL: Final = 8
-"""What has fewer than one in so many of the cases of another cause is told after it, even by its name."""
+FEW_OF_ALL: Final = 4
+"""What has no more than one in so many of the cases of another cause is told after it, even by its name."""
 
 
 def causes(outcomes: list[CaseOutcome], named: list[Diagnosis], source: str) -> list[Cause]:

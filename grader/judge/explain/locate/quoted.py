@@ -58,7 +58,7 @@ def quoted(place: Located, source: str, edits: Sequence[tuple[str, str]] = ()) -
     with_all = [line for line in own if new and new <= _numbers_in((text_at(source, line),))]
     if len(with_all) == 1:
         return with_all[0]
-    like = {line: _likeness(text_at(source, line), made, gone) for line in own}
+    like = {line: 0.0 if flow.at(line).is_plain else _likeness(text_at(source, line), made, gone) for line in own}
     best = max(own, key=like.__getitem__, default=0)
     first = next(iter(own), place.line)
     return best if best and like[best] >= SOMEWHAT_LIKE and like[best] - like.get(first, 0.0) >= MORE else first

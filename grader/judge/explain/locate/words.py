@@ -90,16 +90,14 @@ def _returned(returned: str, right: Right, where: str) -> str:
 def _sentence(region: Region, lines: tuple[int, ...], statements: Statements) -> str:
     where, right = listed(lines), region.right
     own = [statements.of(line) for line in region.lines]
-    if right is not None and not region.returned and statements.of(right.line) in own:
+    if right is not None and not region.returned and statements.of(right.line) in lines:
         right = None
     if region.returned and right is not None:
         return _returned(region.returned, right, listed(own[:1]))
     if right is None:
         begin = _("What goes in is right") if region.right is not None else _("The inputs are right")
-    elif right.name:
-        begin = _("Right up to `{name}` (line {line})").format(name=right.name, line=statements.of(right.line))
     else:
-        begin = _("Right up to line {line}").format(line=statements.of(right.line))
+        begin = _begin(right, statements.of(right.line), lines)
     if region.raised:
         return _("{begin}; {where}: what is computed there fails.").format(begin=begin, where=where)
     if region.reshaped:
@@ -114,6 +112,15 @@ def _sentence(region: Region, lines: tuple[int, ...], statements: Statements) ->
             begin=begin, name=region.missing, where=where
         )
     return _("{begin}; what becomes of it is not: {where}.").format(begin=begin, where=where)
+
+
+def _begin(right: Right, line: int, lines: tuple[int, ...]) -> str:
+    """Say what is right before some lines; where one of these comes before it, that it is, and not up to where."""
+    if any(other < line for other in lines):
+        sentence = _("`{name}` (line {line}) is right") if right.name else _("Line {line} is right")
+    else:
+        sentence = _("Right up to `{name}` (line {line})") if right.name else _("Right up to line {line}")
+    return sentence.format(name=right.name, line=line)
 
 
 def _beside(region: Region) -> str:

@@ -1,5 +1,5 @@
 # family: core
-# mistake: none
+# mistake: log-probabilities-returned
 # What is kept comes back as log-probabilities instead of as the logits that were handed in.
 from __future__ import annotations
 
