@@ -1,5 +1,5 @@
 # kata: layer-norm
-# names: unbiased-variance
+# names: eps-outside-the-root, unbiased-variance
 import torch
 from torch import nn
 

@@ -1,5 +1,5 @@
 # kata: positional-encoding
-# names:
+# names: rows-by-batch
 import math
 import torch
 from torch import nn, Tensor

@@ -31,7 +31,7 @@ MUCH_LIKE: Final = 0.65
 """A line with so many of the words is like it whatever else it lacks."""
 APART: Final = 0.05
 """Nothing else may be as like it but for so much."""
-SOMEWHAT_LIKE: Final = 0.3
+SOMEWHAT_LIKE: Final = 0.4
 MORE: Final = 0.1
 """Of the lines of a place one is quoted that has so many of the words, and so many more than the first one."""
 LIKE: Final = 0.5
