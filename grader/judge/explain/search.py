@@ -82,6 +82,7 @@ class Search:
         own = [case for case in its if case.family == family] or its
         shared = {case for one in every if one is not diagnosis for case in one.cases}
         own = [case for case in own if case.id not in shared] or own
+        own = [case for case in own if case.failure is None or case.failure.group != "modified"] or own
         if beside and "NaN" in diagnosis.mistake.title["en"]:  # which the others do not show
             own = [case for case in its if case.failure is not None and "NaN" in case.failure.message] or own
         place = self._as_named(own, diagnosis.mistake) if not (beside or others) else None
