@@ -24,6 +24,7 @@ def missing_parameters(reply: dict[str, Any], state: dict[str, torch.Tensor]) ->
             layer = name.partition(".")[0]
             has = ", ".join(sorted({n.partition(".")[0] for n in own})) or _("none at all")
             if any(n.partition(".")[0] == layer for n in own):
+                has = ", ".join(sorted(n for n in own if n.partition(".")[0] == layer))
                 sentence = _("your module has no parameter {name}; its own are: {has}").format(name=name, has=has)
             else:
                 sentence = _("your module has no layer {name}; its own are: {has}").format(name=layer, has=has)

@@ -335,13 +335,14 @@ class Alignment:
         """Return the missing step of which this one is a multiple, and by what."""
         if step.value is None or not step.value.dtype.is_floating_point or not step.line or step.moves:
             return None
+        found: list[tuple[int, float]] = []
         for number in sorted(self._reference.behind(goal, self._reached)[0]):
             theirs = self._reference.steps[number]
             if theirs.value is not None and theirs.line and theirs.shape == step.shape and theirs.name:
                 by = factor(step.value.double(), theirs.value.double(), 1e-4)
-                if by is not None:
-                    return number, by
-        return None
+                found += [(number, by)] if by is not None else []
+        names = [self._reference.steps[number].name for number, _by in found]
+        return next((one for one in reversed(found) if self._reference.steps[one[0]].name == names[0]), None)
 
     @staticmethod
     def made(trace: Trace, value: torch.Tensor) -> int | None:
