@@ -5,7 +5,7 @@ And what a case says of two of them, which is looked at when both are in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +60,12 @@ class Exchange:
         names = self.names if len(self.names) == len(nodes) else [""] * len(nodes)
         pairs = enumerate(zip(nodes, names, strict=True))
         return [at == 0 or name == "weights" or node.get("grad") is True for at, (node, name) in pairs]
+
+
+def built_as(exchanges: Iterable[Exchange], handle: int | None) -> str:
+    """Return the class of the module of this number; empty where none was built."""
+    made = (e.header for e in exchanges if e.header["op"] == "build" and e.header["handle"] == handle)
+    return next((header["entry"] for header in made), "")
 
 
 class Result:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from grader.judge.exchange.results import built_as
 from grader.judge.runs.outcome import CaseOutcome, Run, failed_after
 from grader.judge.runs.recording import Recording
 
@@ -86,8 +87,7 @@ def entry_of(case: CaseOutcome) -> str:
     if not settled or check is None:
         return ""
     header = settled[-1].header
-    builds = (e.header for e in check.exchanges if e.header["op"] == "build" and e.header["handle"] == header["handle"])
-    entry: str = header.get("entry") or next((made["entry"] for made in builds), "")
+    entry: str = header.get("entry") or built_as(check.exchanges, header["handle"])
     return entry
 
 

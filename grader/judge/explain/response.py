@@ -9,6 +9,7 @@ import torch
 from grader.judge.exchange.compare import agree
 from grader.judge.exchange.results import Exchange
 from grader.judge.exchange.seen import tensor_nodes
+from grader.judge.verdict.parameters import beside
 from grader.judge.workers.backend import Header, Tensors
 from grader.judge.workers.pending import Reply
 from grader.transport.operations import Payload, same_operation
@@ -68,10 +69,10 @@ def _same_layers(mine: list[Any], theirs: Any) -> bool:
 
     The answer may have layers besides, and the same weight under a second name: its head, tied to its embedding.
     """
-    names = {name for name, _shape in mine}
-    layers = {name.rpartition(".")[0] for name in names if "." in name}
     its = [one for one in theirs if type(one) is list and type(one[0]) is str]
-    known = [one for one in its if one[0] in names or one[0].rpartition(".")[0] in layers]
+    names = {name for name, _shape in mine}
+    counted = names.union(beside(names, (one[0] for one in its)))
+    known = [one for one in its if one[0] in counted]
     return sorted(known, key=str) == sorted(map(list, mine), key=str)
 
 

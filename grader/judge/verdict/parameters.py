@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import torch
@@ -23,8 +24,8 @@ def missing_parameters(reply: dict[str, Any], state: dict[str, torch.Tensor]) ->
         if name not in own:
             layer = name.partition(".")[0]
             has = ", ".join(sorted({n.partition(".")[0] for n in own})) or _("none at all")
-            if any(n.partition(".")[0] == layer for n in own):
-                has = ", ".join(sorted(n for n in own if n.partition(".")[0] == layer))
+            if inside := [n for n in own if n.partition(".")[0] == layer]:
+                has = ", ".join(sorted(inside))
                 sentence = _("your module has no parameter {name}; its own are: {has}").format(name=name, has=has)
             else:
                 sentence = _("your module has no layer {name}; its own are: {has}").format(name=layer, has=has)
@@ -33,8 +34,7 @@ def missing_parameters(reply: dict[str, Any], state: dict[str, torch.Tensor]) ->
             sentence = _("{label} has shape {shape}, expected {expected}")
             shapes = {"shape": own[name], "expected": tuple(value.shape)}
             return Failure("parameters", sentence.format(label=name, **shapes))
-    layers = {name.rpartition(".")[0] for name in state if "." in name}
-    extra = [name for name in own if name not in state and name.rpartition(".")[0] in layers]
+    extra = beside(state, own)
     return (
         Failure(
             "parameters",
@@ -43,6 +43,12 @@ def missing_parameters(reply: dict[str, Any], state: dict[str, torch.Tensor]) ->
         if extra
         else None
     )
+
+
+def beside(names: Collection[str], own: Iterable[str]) -> list[str]:
+    """Return what a module has besides these parameters in their layers; layers besides are its own affair."""
+    layers = {name.rpartition(".")[0] for name in names if "." in name}
+    return [name for name in own if name not in names and name.rpartition(".")[0] in layers]
 
 
 def not_learned(learned: Any, state: dict[str, torch.Tensor], dtype: torch.dtype) -> Failure | None:

@@ -133,14 +133,11 @@ def _by_numbers(
     if by_names is None and answer.raised and (region := alignment.raised(case.failure.line)) is not None:
         return with_around(case, traces, region, statements)
     if by_names is not None and answer.raised and (line := case.failure.line):
-        most = max(FEW, len(by_names.lines))
-        by_names = replace(by_names, lines=_after(line, by_names.lines)[:most])
+        lines = tuple(
+            dict.fromkeys((line, *by_names.lines))
+        )  # where it is raised first, whoever made what is read there
+        by_names = replace(by_names, lines=lines[: max(FEW, len(by_names.lines))])
     return _told_by_names(case, by_names, answer, statements) if by_names is not None else None
-
-
-def _after(first: int, lines: Sequence[int]) -> tuple[int, ...]:
-    """Return lines, each once, behind another one: where it is raised comes first, whoever made what is read there."""
-    return tuple(dict.fromkeys((first, *lines)))
 
 
 def _told_by_names(case: CaseOutcome, region: Region, answer: Trace, statements: Statements) -> Located | None:
@@ -213,11 +210,11 @@ def with_around(case: CaseOutcome, traces: Traces, region: Region, statements: S
     strange = [answer.steps[n].line for n in foreign(answer, region.steps, reference)]
     first = [line for line in strange if line in region.lines and not region.raised][:1]
     idle = unused(answer, statements, case.check.grading.reference_text)
-    own_lines = (*idle, *first, *region.lines)
-    raised = case.failure.line if region.raised and case.failure is not None else 0
-    region = replace(
-        region, lines=_after(raised, own_lines) if raised in own_lines else tuple(dict.fromkeys(own_lines))
-    )
+    if region.raised and case.failure is not None:
+        first = [line for line in (*idle, *region.lines) if line == case.failure.line]
+        region = replace(region, lines=tuple(dict.fromkeys((*first, *idle, *region.lines))))
+    else:
+        region = replace(region, lines=tuple(dict.fromkeys((*idle, *first, *region.lines))))
     found = told(case, region, statements, lines)
     if found is None:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from grader.judge.exchange.results import Exchange
+from grader.judge.exchange.results import Exchange, built_as
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.statements import Statements
 from grader.judge.explain.locate.traces import Step, Trace
@@ -31,9 +31,7 @@ def asked_for(case: CaseOutcome, exchange: Exchange) -> tuple[str, str]:
     header = exchange.header
     if header["op"] != "call" or header["handle"] is None:
         return header["entry"], "__init__" if header["op"] == "build" else ""
-    builds = (e for e in case.check.exchanges if e.header["op"] == "build")
-    owner = next((e.header["entry"] for e in builds if e.header["handle"] == header["handle"]), "")
-    return owner, header["method"] or "forward"
+    return built_as(case.check.exchanges, header["handle"]), header["method"] or "forward"
 
 
 def makers(readers: Iterable[int], statements: Statements, model: str) -> tuple[int, ...]:

@@ -69,10 +69,8 @@ def with_likest(
 ) -> Located | None:
     """Return the place of a named mistake with the line that is like it, which alone is a place, too."""
     check, failure = case.check, case.failure
-    if (
-        failure is not None and failure.kind == "no-error"
-    ):  # it is a check that lacks: what stands in its place tells nothing
-        return place
+    if failure is not None and failure.kind == "no-error":
+        return place  # it is a check that lacks: what stands in its place tells nothing
     line = likest(source, check.grading.reference_text, edits) if check is not None else 0
     if not line or (line in place.lines if place is not None else failure is not None and failure.line > 0):
         return place

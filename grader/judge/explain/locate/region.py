@@ -335,14 +335,14 @@ class Alignment:
         """Return the missing step of which this one is a multiple, and by what."""
         if step.value is None or not step.value.dtype.is_floating_point or not step.line or step.moves:
             return None
-        found: list[tuple[int, float]] = []
+        found: tuple[int, float] | None = None
         for number in sorted(self._reference.behind(goal, self._reached)[0]):
             theirs = self._reference.steps[number]
-            if theirs.value is not None and theirs.line and theirs.shape == step.shape and theirs.name:
+            is_its = found is None or theirs.name == self._reference.steps[found[0]].name  # the last one of a name
+            if is_its and theirs.value is not None and theirs.line and theirs.shape == step.shape and theirs.name:
                 by = factor(step.value.double(), theirs.value.double(), 1e-4)
-                found += [(number, by)] if by is not None else []
-        names = [self._reference.steps[number].name for number, _by in found]
-        return next((one for one in reversed(found) if self._reference.steps[one[0]].name == names[0]), None)
+                found = (number, by) if by is not None else found
+        return found
 
     @staticmethod
     def made(trace: Trace, value: torch.Tensor) -> int | None:

@@ -89,11 +89,10 @@ def _returned(returned: str, right: Right, where: str) -> str:
 
 def _sentence(region: Region, lines: tuple[int, ...], statements: Statements) -> str:
     where, right = listed(lines), region.right
-    own = [statements.of(line) for line in region.lines]
     if right is not None and not region.returned and statements.of(right.line) in lines:
         right = None
     if region.returned and right is not None:
-        return _returned(region.returned, right, listed(own[:1]))
+        return _returned(region.returned, right, listed([statements.of(line) for line in region.lines[:1]]))
     if right is None:
         begin = _("What goes in is right") if region.right is not None else _("The inputs are right")
     else:
