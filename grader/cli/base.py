@@ -274,7 +274,8 @@ class KataGroup(SpokenGroup):
             from difflib import get_close_matches  # noqa: PLC0415 - only for a name that was mistyped
 
             sentence = _("There is no command '{name}'.").format(name=clean(name, 80))
-            if close := get_close_matches(name, self.modules, n=2):
+            is_file = name.endswith(".py")
+            if close := [f"grade {clean(name, 80)}"] if is_file else get_close_matches(name, self.modules, n=2):
                 question = _("Did you mean {names}?").format(names=_(" or ").join(close))
                 sentence = _("{sentence} {question}").format(sentence=sentence, question=question)
             raise click.UsageError(sentence, ctx)

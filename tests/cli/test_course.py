@@ -182,6 +182,7 @@ def test_unknown_kata_gets_a_suggestion(tool):
 def test_unknown_command_gets_a_suggestion(tool):
     """A mistyped command ends with 2 and a suggestion."""
     assert "Did you mean start" in tool("strat", code=2).stderr
+    assert "Did you mean grade workspace/first.py?" in tool("workspace/first.py", code=2).stderr
 
 
 def test_names_are_understood_as_files_are_called(tool):

@@ -169,6 +169,20 @@ def test_a_fact_stands_under_its_cause_alone(session: Session) -> None:
     assert report["facts"] == []
 
 
+@on_its_worker("masked-softmax")
+def test_no_fact_of_numbers_stands_under_a_dtype(session: Session) -> None:
+    """Whatever else is wrong in the cases of that cause."""
+    kata = catalog.find("masked-softmax")
+    source = (
+        "import torch\n\n\ndef masked_softmax(scores, mask=None, dim=-1):\n"
+        "    if mask is not None:\n        scores = scores.masked_fill(mask, -1e9)\n"
+        "    return torch.softmax(scores.float(), dim=1)\n"
+    )
+    report = session.grade(Request(kata.id, source, kata.filename, seed=SEED))
+    assert report["causes"][0]["title"] == "a result has the wrong dtype"
+    assert report["facts"] == []
+
+
 @on_its_worker("positional-encoding")
 def test_what_is_not_there_is_told_once(session: Session) -> None:
     """However it was asked for, and as an attribute, not as a call."""

@@ -30,13 +30,18 @@ def _explained(request: dict[str, Any], grading: Grading, outcomes: list[CaseOut
     wanted = request.get("explained", True)
     named = diagnose(grading, outcomes, bank, request["source"]) if wanted and request.get("named", True) else []
     why = causes(outcomes, named, request["source"]) if wanted else []
+    alike = [case for case in why[0].cases if _kind(case) == _kind(why[0].evidence)] if why and not named else []
     return {
         "causes": [cause.document(request["source"], shown, request["lang"]) for cause in why],
         "mistakes": [diagnosis.document(request["lang"]) for diagnosis in named],
-        "facts": [fact.document() for fact in facts([*why[0].cases])] if why and not named else [],
+        "facts": [fact.document() for fact in facts(alike)],
         "repro": script([cause.evidence for cause in why], outcomes, grading.kata.id, grading.seed, shown),
         "unexplained": "",
     }
+
+
+def _kind(case: CaseOutcome) -> str:
+    return case.failure.kind if case.failure is not None else ""
 
 
 def told(error: BaseException) -> str:
