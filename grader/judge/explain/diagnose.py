@@ -22,6 +22,7 @@ from grader.judge.explain.bank import Bank
 from grader.judge.explain.diagnosis import Diagnosis, both_of, diagnosis_of, first_of_guesses, is_seen, merged
 from grader.judge.explain.few import (
     FAILING_PER_FAMILY,
+    HIDING,
     MOST_CONTRADICTING,
     MOST_FOR_PAIRS,
     MOST_UNEXPLAINED,
@@ -32,7 +33,7 @@ from grader.judge.explain.few import (
     by_entry,
     first_of_each_family,
     in_order,
-    no_error_in,
+    is_in_the_open,
     order,
     roots_of,
 )
@@ -124,12 +125,13 @@ class _Search:
         return [replace(one, together=True) for part in each for one in first_of_guesses(part)]
 
     def _behind_errors(self) -> list[Diagnosis]:
-        """Name what goes wrong where nothing is raised: an error hides whatever else is wrong in its call."""
-        left = [case for case in self._failing if no_error_in(case)]
-        if len(left) in (0, len(self._failing)):
-            return []
-        found = _Search(self._grading, self._bank, left, self._passing).found()
-        return [replace(one, together=True) for one in found]
+        """Name what goes wrong where layers are those of the task and nothing is raised, which hides all else."""
+        for hiding in HIDING:
+            left = [case for case in self._failing if is_in_the_open(case, hiding)]
+            if 0 < len(left) < len(self._failing):
+                found = _Search(self._grading, self._bank, left, self._passing).found()
+                return [replace(one, together=True) for one in found]
+        return []
 
     def _with_all_cases(self, found: list[Diagnosis]) -> list[Diagnosis]:
         """Give each of several mistakes those failing cases, too, that nobody has yet and in which it does it alone."""

@@ -11,6 +11,7 @@ from grader.judge.explain.bank import Bank
 from grader.judge.explain.causes import causes
 from grader.judge.explain.diagnose import diagnose
 from grader.judge.explain.facts import facts
+from grader.judge.explain.locate.defaults import is_left_to_chance
 from grader.judge.explain.repro import script
 from grader.judge.runs.outcome import CaseOutcome
 
@@ -28,7 +29,8 @@ def explained(request: dict[str, Any], grading: Grading, outcomes: list[CaseOutc
 def _explained(request: dict[str, Any], grading: Grading, outcomes: list[CaseOutcome], bank: Bank) -> dict[str, Any]:
     shown = Path(request["filename"]).name
     wanted = request.get("explained", True)
-    named = diagnose(grading, outcomes, bank, request["source"]) if wanted and request.get("named", True) else []
+    asked = [case for case in outcomes if case.failure is None or not is_left_to_chance(case, request["source"])]
+    named = diagnose(grading, asked, bank, request["source"]) if wanted and request.get("named", True) else []
     why = causes(outcomes, named, request["source"]) if wanted else []
     alike = [case for case in why[0].cases if _kind(case) == _kind(why[0].evidence)] if why and not named else []
     return {

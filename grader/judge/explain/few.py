@@ -26,6 +26,8 @@ MOST_UNEXPLAINED: Final = 1 / 3
 """Where more of the cases are left, what fits in the others may be a coincidence of sizes."""
 OF_SIZES: Final = frozenset(("value", "error"))
 """Groups of failures in which that may be."""
+HIDING: Final = (("parameters",), ("parameters", "error"))
+"""Groups of failures behind which whatever else is wrong does not show: layers are others, or something is raised."""
 MOST_CONTRADICTING: Final = 16
 """So many passing cases of its family are held against a mistake that fits as well as another one."""
 MOST_CALLS: Final = 16
@@ -46,11 +48,11 @@ def asks_for_much(case: CaseOutcome) -> bool:
     return check is not None and len(check.exchanges) > MOST_CALLS
 
 
-def no_error_in(case: CaseOutcome) -> bool:
-    """Whether a case fails by what is returned, and nothing is raised behind that either."""
+def is_in_the_open(case: CaseOutcome, hiding: tuple[str, ...]) -> bool:
+    """Whether a case does not fail in one of some groups, behind what is returned either."""
     check = case.evidence.checked
     replies = [exchange.reply["kind"] for exchange in check.exchanges if exchange.settled] if check is not None else []
-    return case.failure is not None and case.failure.group != "error" and "error" not in replies
+    return case.failure is not None and case.failure.group not in hiding and not set(hiding) & set(replies)
 
 
 def first_of_each_family(cases: list[CaseOutcome], most: int) -> list[CaseOutcome]:

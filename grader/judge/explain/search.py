@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -14,7 +14,7 @@ from grader.judge.explain.few import asks_for_much, entry_of
 from grader.judge.explain.levels import by_factor
 from grader.judge.explain.locate.as_named import locate_named
 from grader.judge.explain.locate.choice import chosen
-from grader.judge.explain.locate.defaults import drops_by_default
+from grader.judge.explain.locate.defaults import drops_by_default, is_left_to_chance
 from grader.judge.explain.locate.find import locate
 from grader.judge.explain.locate.in_words import (
     locate_asking,
@@ -125,10 +125,10 @@ class Search:
         A call without gradients that is right alone fails by what an earlier one has left, whoever asks for gradients.
         """
         found: dict[str, Cause] = {}
+        by_default = [case for case in self._left if is_left_to_chance(case, self._source)]
+        if by_default and (place := drops_by_default(by_default[0], self._source)) is not None:
+            found["default"] = Cause(LOCATED, self._take(by_default), by_default[0], located=place)
         for factor, its in list(by_factor(self._failing, self._left)):
-            if factor == "mode" and (place := drops_by_default(its[0], self._source)) is not None:
-                found["default"] = Cause(LOCATED, self._take(its), its[0], located=place)
-                continue
             kept = self._kept(its) if factor == "gradients" else None
             name = factor if kept is None else "before"
             place = kept or self._look(its)
@@ -156,13 +156,17 @@ class Search:
         written: dict[int, Located] = {}
         """The lines that write into arguments."""
         groups = Counter(map(_group, self._left))
-        for group in sorted(groups, key=lambda group: (group[0] != "modified", -groups[group])):
-            kind, _family, writes = group
+        left = deque(sorted(groups, key=lambda group: (group[0] != "modified", -groups[group])))
+        while left:
+            kind, _family, writes = group = left.popleft()
             its = [case for case in self._left if _group(case) == group]
             refused = written.get(its[0].failure.line) if kind == "error" and writes and its[0].failure else None
             place = refused or self._look(its) or (known.get(kind) if self._looks <= 0 else None)
-            if place is None:
+            every, its = its, self._ways.come_to(place, its) if place is not None and kind == "value" else its
+            if place is None or not its:
                 continue
+            if len(its) < len(every):  # the others go wrong elsewhere
+                left.append(group)
             if kind != "error":
                 known.setdefault(kind, place)
             if kind == "modified":

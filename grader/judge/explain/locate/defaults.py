@@ -6,11 +6,11 @@ import ast
 from dataclasses import replace
 from typing import Final
 
-from grader.judge.explain.locate.choice import wrong_call
+from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate.places import asked_for, located
 from grader.judge.explain.locate.statements import Statements, statements_of
 from grader.judge.explain.locate.words import Located
-from grader.judge.runs.outcome import CaseOutcome
+from grader.judge.runs.outcome import CaseOutcome, failed_after
 from grader.language import _
 
 DROPS: Final = "drop"
@@ -19,7 +19,7 @@ DROPS: Final = "drop"
 
 def drops_by_default(case: CaseOutcome, source: str) -> Located | None:
     """Return where something is dropped unless a caller asks for the contrary, and the task has it the other way."""
-    exchange, check = wrong_call(case), case.check
+    exchange, check = _last_call(case), case.check
     if exchange is None or check is None:
         return None
     mine, theirs = statements_of(source), statements_of(check.grading.reference_text)
@@ -41,6 +41,18 @@ def drops_by_default(case: CaseOutcome, source: str) -> Located | None:
             push = _("the signature of the task holds with its defaults: who leaves an argument out counts on them.")
             return replace(place, push=push) if place is not None else None
     return None
+
+
+def is_left_to_chance(case: CaseOutcome, source: str) -> bool:
+    """Whether something is dropped by default in a failing call, in training: nothing else shows there."""
+    call = _last_call(case)
+    return call is not None and bool(call.header.get("train")) and drops_by_default(case, source) is not None
+
+
+def _last_call(case: CaseOutcome) -> Exchange | None:
+    """Return the call after which a case fails, on whichever device: its steps need not be seen for that."""
+    settled = failed_after(case)
+    return settled[-1] if settled and settled[-1].header["op"] == "call" else None
 
 
 def _defaults(statements: Statements, owner: str, name: str) -> dict[str, str]:

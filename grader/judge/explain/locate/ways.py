@@ -33,6 +33,8 @@ MOST_FAILING: Final = 3
 MOST_CALLS: Final = 6
 """A case of more calls is not made once more."""
 LARGEST: Final = 4000
+MOST_FOLLOWED: Final = 40
+"""So many failing cases are followed to see whether they come to a place."""
 LEAST_PASSING: Final = 3
 """Fewer calls that pass tell nothing."""
 
@@ -100,6 +102,29 @@ class Ways:
         if count < LEAST_PASSING:
             return ()
         return self._told(only - right, right, model) or self._told(only & once, right - once, model)
+
+    def come_to(self, place: Located, cases: Sequence[CaseOutcome]) -> list[CaseOutcome]:
+        """Return the cases whose calls come to a line of a place, and those of which that is not known.
+
+        Lines at which a module is built are come to by all of them, and tell nothing.
+        """
+        ran = self._lines_of(place.case) & set(place.lines)
+        first = {case.case.stream: case for case in reversed(cases)}
+        chosen = list(first.values())[::-1][:MOST_FOLLOWED]
+        elsewhere = {case.case.stream for case in chosen if ran and (lines := self._lines_of(case)) and not lines & ran}
+        return [case for case in cases if case.case.stream not in elsewhere]
+
+    def _lines_of(self, case: CaseOutcome) -> set[int]:
+        """Return the statements that run in the calls of a failing case; none where these are many or large."""
+        call, check = wrong_call(case), case.check
+        if call is None or check is None or call.header["op"] != "call":
+            return set()
+        before = [
+            e for e in check.exchanges[: check.exchanges.index(call) + 1] if e.settled and e.header["op"] == "call"
+        ]
+        if len(before) > MOST_CALLS or any(e.size > LARGEST for e in before):
+            return set()
+        return {line for step in self._gone(check, before) for line in step if line != OUTSIDE}
 
     def _told(self, only: frozenset[Step], right: frozenset[Step], model: str) -> tuple[int, ...]:
         theirs = flow_of(model)
