@@ -178,3 +178,22 @@ def test_one_that_shows_only_where_the_others_fail_is_told_at_no_wrong_line(sess
     assert set(told) == {"scale-d-model", "fill-1e9-only", "dropped-weights-returned"}
     assert "math.sqrt(" in told["scale-d-model"]
     assert not told["dropped-weights-returned"] or "self.dropout(" in told["dropped-weights-returned"]
+
+
+@on_its_worker("transformer")
+def test_a_place_takes_no_case_that_does_not_come_there(session: Session) -> None:
+    """What only the encoder is asked for does not fail by a line of the decoder."""
+    kata = catalog.find("transformer")
+    scaled = {"src": "self.embedding(src) * self.scale", "tgt": "self.embedding(tgt) * self.scale"}
+    source = kata.reference()
+    for which, text in scaled.items():
+        source = source.replace(text, f"self.embedding({which}) * (self.scale + 0.25)")
+    report = session.grade(Request("transformer", source, kata.filename, seed=SEED), many=True)
+    lines = {which: source[: source.index(f"self.embedding({which})")].count("\n") + 1 for which in scaled}
+    messages = {case["id"]: case["call"] for case in report["cases"]}
+    encoding = [case for case, call in messages.items() if ".encode(" in call and ".decode(" not in call]
+    for cause in report["causes"]:
+        if cause["lines"] and lines["src"] not in cause["lines"]:
+            assert not set(encoding) & set(cause["cases"]), cause["lines"]
+    assert lines["src"] in {line for cause in report["causes"] for line in cause["lines"]}
+    assert lines["tgt"] in {line for cause in report["causes"] for line in cause["lines"]}

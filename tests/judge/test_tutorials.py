@@ -206,7 +206,22 @@ AS_IT_IS = ANNOTATED.replace(
 )
 """The mask goes to the heads as it came: each mistake shows by itself in some cases, all three together in others."""
 
+AS_COPIED = (
+    ANNOTATED.replace("dropout=0.0", "dropout=0.1")
+    .replace("        if mask is not None and mask.dim() == 3:\n", "        if mask is not None:\n")
+    .replace("    if dropout is not None:\n", "    if dropout is not None:\n        p_attn = dropout(p_attn)\n")
+    .replace("        context = torch.matmul(dropout(p_attn), value)\n    else:\n    ", "")
+    .replace("d_model, bias=bias)", "d_model)")
+)
+"""With its own default for dropout and without the choice of a bias: neither hides the names of the other four."""
+
 EXPECTED = {
+    "as_copied": Told(
+        "mha",
+        AS_COPIED,
+        ("fill-1e9-only", "mask-always-unsqueezed", "dropped-weights-returned", "assert-for-arguments"),
+        ("-1e9", "mask.unsqueeze(1)", "dropout=0.1", "assert", "self.W_q = nn.Linear(d_model, d_model)"),
+    ),
     "as_it_is": Told(
         "mha", AS_IT_IS, ("mask-over-heads", "fill-1e9-only", "assert-for-arguments"), ("masked_fill", "assert")
     ),

@@ -22,6 +22,8 @@ SAME: Final = (
 """What is written in several ways, and the one it is compared as."""
 TELLS: Final = re.compile(r"[A-Za-z_]\w*|\d[\d.e]*|[<>=]=|-\w+")
 """What tells in a line: names, numbers, comparisons."""
+LEAVES: Final = re.compile(r"(raise|return|break|continue|pass)\b")
+"""Statements that only leave tell nothing of what is done."""
 NUMBER: Final = re.compile(r"-?\d+(\.\d*)?(e\d+)?")
 NUMBERS_OF_ALL: Final = frozenset((-3.0, -2.0, -1.0, 0.0, 0.5, 1.0, 2.0, 3.0))
 NAMES_OF_ALL: Final = frozenset(("self", "torch", "F", "nn", "math"))
@@ -49,6 +51,8 @@ def quoted(place: Located, source: str, edits: Sequence[tuple[str, str]] = ()) -
         return place.line
     flow, model = flow_of(source), flow_of(check.grading.reference_text)
     own = [line for line in place.lines if flow.is_own(line, model)]
+    if (led := led_to(source, check.grading.reference_text, edits)) in place.lines:
+        return led
     made = {line for _find, instead in edits for line in instead.splitlines()}
     gone = {line for find, _instead in edits for line in find.splitlines()}
     made, gone = made - gone, gone - made
@@ -71,7 +75,8 @@ def with_likest(
     check, failure = case.check, case.failure
     if failure is not None and failure.kind == "no-error":
         return place  # it is a check that lacks: what stands in its place tells nothing
-    line = likest(source, check.grading.reference_text, edits) if check is not None else 0
+    model = check.grading.reference_text if check is not None else ""
+    line = (likest(source, model, edits) or led_to(source, model, edits)) if model else 0
     if not line or (line in place.lines if place is not None else failure is not None and failure.line > 0):
         return place
     sentence = _("Most like it is line {line}.").format(line=line)
@@ -104,6 +109,23 @@ def likest(source: str, model: str, edits: Sequence[tuple[str, str]]) -> int:
     if not best or (len(best) > 1 and found[best[0]] - found[best[1]] < APART):
         return 0
     return best[0]
+
+
+def led_to(source: str, model: str, edits: Sequence[tuple[str, str]]) -> int:
+    """Return the line of an answer that does what a mistake does on another condition, 0 for none or several."""
+    text = model
+    for find, instead in edits:
+        text = text.replace(find, instead)
+    theirs, changed = flow_of(model), flow_of(text)
+    new = [at for at in changed.every() if not at.begins and at.text not in theirs.texts]
+    heads = {at.line for at in new if at.is_head}
+    if not heads or len(heads) < len(new):
+        return 0
+    bodies = [text_at(text, at.line) for at in changed.every() if at.heads and at.heads[-1] in heads]
+    made = [one for one in bodies if not LEAVES.match(one)]
+    every = (at.line for at in flow_of(source).every() if not (at.begins or at.is_head))
+    found = [line for line in every if any(_alike(text_at(source, line), one) >= MUCH_LIKE for one in made)]
+    return found[0] if len(found) == 1 else 0
 
 
 def _numbers_in(lines: Iterable[str]) -> set[float]:
