@@ -165,6 +165,21 @@ def test_settings_of_zero_are_loaded(check, rng):
         check["AdamW"].driven("resume", away_from_zero(rng, (3, 4)), gradients, 2, **settings)
 
 
+def test_a_frozen_parameter_in_front(check, rng):
+    """The first parameter never has a gradient, so it has no means: those of the second one are its own all the same."""
+    gradients = [[None, one] for (one,) in steps(rng, 5, (2, 3))]
+    check["AdamW"].driven("resume", away_from_zero(rng, (2, 3), (2, 3)), gradients, 3, lr=0.1)
+
+
+@pytest.mark.derive("dtype")
+def test_decay_and_step_of_less_than_a_digit(check):
+    """In half precision neither the decay nor the step changes 1.5 by itself; computed in float32 both together do."""
+    half = torch.finfo(check.variant_dtype).eps / 2  # so far is it to the middle between 1.5 and the next number
+    parameters = [torch.full((3,), sign * 1.5, dtype=torch.float64) for sign in (1.0, -1.0)]
+    gradients = [[torch.full((3,), sign, dtype=torch.float64) for sign in (1.0, -1.0)] for _step in range(20)]
+    check["AdamW"].driven("optimise", parameters, gradients, lr=half / 2, weight_decay=1.0)
+
+
 def test_saved_before_a_first_gradient(check, rng):
     """One parameter has made two steps, the other none."""
     gradients = [[rng.normal(2, 3), None], [rng.normal(2, 3), None], *steps(rng, 3, (2, 3), (4,))]

@@ -153,6 +153,14 @@ def test_no_score_is_too_low(check, rng, level):
         check(*leveled(rng, 4, keys, unit * (1 + rng.permutation(keys).double())), block_size)
 
 
+@pytest.mark.derive("device", "contract")
+@pytest.mark.parametrize("block_size", [1, 2])
+def test_scores_that_rise_beside_loud_values(check, rng, block_size):
+    """A sum that is put right late, once scores have risen by 20 or 80, has values in it that are too large by then."""
+    q, k, v = leveled(rng, 3, 7, torch.tensor([0.0, 20.0, 40.0, 60.0, 80.0, 79.0, 5.0], dtype=torch.float64))
+    check(q, k, v * 2.0**100, block_size)
+
+
 @pytest.mark.derive("dtype")
 def test_two_blocks_of_many_keys(check, rng):
     """The keys of a second block of 64 score 8, those of the first 0: no sum is too large for half precision."""

@@ -322,6 +322,9 @@ def test_places_far_from_zero(check, rng):
     queries, keys = 2016.0 + places(rng, 3), 2016.0 + 2 * places(rng, 5)
     check["nadaraya_watson"](queries, keys, known(rng, 5))
     check["NWKernelRegression"]()(queries, keys, known(rng, 5))
+    queries, keys = 2016.0 + places(rng, 30), 2016.0 + 2 * places(rng, 40)  # so many that products would be quicker
+    check["nadaraya_watson"](queries, keys, known(rng, 40))
+    check["NWKernelRegression"]()(queries, keys, known(rng, 40))
 
 
 @pytest.mark.derive("grad")

@@ -182,7 +182,7 @@ class Search:
                 other.evidence if other else _telling(its, place),
                 located=other.located if other else place,
             )
-        return sorted(found.values(), key=lambda cause: -len(cause.cases))
+        return _without_wider(sorted(found.values(), key=lambda cause: -len(cause.cases)))
 
     def seen(self) -> list[Cause]:
         """Take what is left, by line and kind; what is not there is one cause, however it was asked for."""
@@ -291,6 +291,25 @@ def _are_much_the_same(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
     """Whether two wide places have most of their lines in common: they tell of one mistake what can be told."""
     both, either = set(one) & set(other), set(one) | set(other)
     return min(len(one), len(other)) > FEW and MOST_OF_THEM * len(either) <= len(both)
+
+
+def _kind(cause: Cause) -> str:
+    return cause.evidence.failure.group if cause.evidence.failure is not None else ""
+
+
+def _without_wider(causes: list[Cause]) -> list[Cause]:
+    """Let a place of few cases that has all lines of one with more be part of that: it need not be another mistake."""
+    kept: list[Cause] = []
+    for cause in causes:
+        lines = set(cause.located.lines) if cause.located is not None else set()
+        for at, other in enumerate(kept):
+            its = other.located.lines if other.located is not None else ()
+            if its and lines >= set(its) and _kind(cause) == _kind(other):
+                kept[at] = replace(other, cases=ordered((*other.cases, *cause.cases)))
+                break
+        else:
+            kept.append(cause)
+    return kept
 
 
 def _telling(cases: list[CaseOutcome], place: Located) -> CaseOutcome:

@@ -102,8 +102,10 @@ def _by_steps(call: _Call, source: str) -> Located | None:
     region = right.region_of(first, name, goal) if first else None
     if region is None:
         return None
+    statements = statements_of(source)
     region = replace(region, lines=_where_it_lacks(region.lines, [call.answer.steps[n].line for n in first]))
-    return with_around(call.case, (right, call.right, call.answer), region, statements_of(source))
+    place = with_around(call.case, (right, call.right, call.answer), region, statements)
+    return replace(place, shows=statements.of(call.answer.steps[first[0]].line)) if place is not None else None
 
 
 def _where_it_lacks(lines: tuple[int, ...], wrong: Sequence[int]) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from typing import Final
 
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.statements import statements_of
-from grader.judge.explain.locate.words import Located
+from grader.judge.explain.locate.words import FEW, Located
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
 
@@ -65,7 +65,13 @@ def quoted(place: Located, source: str, edits: Sequence[tuple[str, str]] = ()) -
     like = {line: 0.0 if flow.at(line).is_plain else _likeness(text_at(source, line), made, gone) for line in own}
     best = max(own, key=like.__getitem__, default=0)
     first = next(iter(own), place.line)
-    return best if best and like[best] >= SOMEWHAT_LIKE and like[best] - like.get(first, 0.0) >= MORE else first
+    if best and like[best] >= SOMEWHAT_LIKE and like[best] - like.get(first, 0.0) >= MORE:
+        return best
+    words = _words_in(made) - _words_in(gone)
+    with_one = [line for line in own if words & _words_in((text_at(source, line),))]
+    if len(with_one) == 1:
+        return with_one[0]
+    return place.shows if len(own) >= FEW and place.shows in own else first
 
 
 def with_likest(
@@ -77,6 +83,8 @@ def with_likest(
         return place  # it is a check that lacks: what stands in its place tells nothing
     model = check.grading.reference_text if check is not None else ""
     line = (likest(source, model, edits) or led_to(source, model, edits)) if model else 0
+    if not line and place is None and model and failure is not None and not failure.line:
+        line = nearest(source, model, edits)
     if not line or (line in place.lines if place is not None else failure is not None and failure.line > 0):
         return place
     sentence = _("Most like it is line {line}.").format(line=line)
@@ -128,9 +136,30 @@ def led_to(source: str, model: str, edits: Sequence[tuple[str, str]]) -> int:
     return found[0] if len(found) == 1 else 0
 
 
+def nearest(source: str, model: str, edits: Sequence[tuple[str, str]]) -> int:
+    """Return the line of an answer that is most like one that a mistake changes, before or behind; 0 for none.
+
+    Where nothing else is known that is where to begin.
+    """
+    flow, theirs = flow_of(source), flow_of(model)
+    texts = [text.splitlines() for edit in edits for text in edit]
+    changed = {line for lines in texts for line in lines if sum(line in others for others in texts) == 1}
+    own = [at.line for at in flow.every() if flow.is_own(at.line, theirs) and not at.begins]
+    like = {line: max((_alike(text_at(source, line), one) for one in changed), default=0.0) for line in own}
+    best = sorted(like, key=like.__getitem__, reverse=True)[:2]
+    if not best or like[best[0]] <= LIKE or (len(best) > 1 and like[best[0]] - like[best[1]] < APART):
+        return 0
+    return best[0]
+
+
 def _numbers_in(lines: Iterable[str]) -> set[float]:
     """Return the numbers that stand in some lines, however they are written, but those that stand everywhere."""
     return {float(word) for line in lines for word in _telling(line) if NUMBER.fullmatch(word)} - NUMBERS_OF_ALL
+
+
+def _words_in(lines: Iterable[str]) -> set[str]:
+    """Return the names that stand in some lines, but those that stand everywhere."""
+    return {word for line in lines for word in _telling(line) if word[0].isalpha()} - NAMES_OF_ALL
 
 
 def text_at(source: str, line: int) -> str:

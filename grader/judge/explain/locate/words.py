@@ -31,6 +31,8 @@ class Located:
     is_measured: bool = False
     """Whether the sentence says a number that this case alone has."""
 
+    shows: int = 0
+    """The line whose result is what a named mistake makes there, and nothing of that before it."""
     left_out: tuple[int, ...] = ()
     """Lines around it that are farther away, of which there are too many."""
     looked_through: int = 0
