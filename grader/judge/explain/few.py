@@ -26,8 +26,8 @@ MOST_UNEXPLAINED: Final = 1 / 3
 """Where more of the cases are left, what fits in the others may be a coincidence of sizes."""
 OF_SIZES: Final = frozenset(("value", "error"))
 """Groups of failures in which that may be."""
-HIDING: Final = (("parameters",), ("parameters", "error"))
-"""Groups of failures behind which whatever else is wrong does not show: layers are others, or something is raised."""
+HIDING: Final = (("parameters", "no-error"), ("parameters", "no-error", "error"))
+"""Groups of failures behind which nothing else shows: layers are others, a check lacks; or something is raised."""
 MOST_CONTRADICTING: Final = 16
 """So many passing cases of its family are held against a mistake that fits as well as another one."""
 MOST_CALLS: Final = 16

@@ -293,23 +293,25 @@ def _are_much_the_same(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
     return min(len(one), len(other)) > FEW and MOST_OF_THEM * len(either) <= len(both)
 
 
-def _kind(cause: Cause) -> str:
-    return cause.evidence.failure.group if cause.evidence.failure is not None else ""
-
-
 def _without_wider(causes: list[Cause]) -> list[Cause]:
     """Let a place of few cases that has all lines of one with more be part of that: it need not be another mistake."""
     kept: list[Cause] = []
     for cause in causes:
-        lines = set(cause.located.lines) if cause.located is not None else set()
-        for at, other in enumerate(kept):
-            its = other.located.lines if other.located is not None else ()
-            if its and lines >= set(its) and _kind(cause) == _kind(other):
-                kept[at] = replace(other, cases=ordered((*other.cases, *cause.cases)))
-                break
-        else:
+        at = next((at for at, other in enumerate(kept) if _is_wider(cause, other)), None)
+        if at is None:
             kept.append(cause)
+        else:
+            kept[at] = replace(kept[at], cases=ordered((*kept[at].cases, *cause.cases)))
     return kept
+
+
+def _is_wider(one: Cause, other: Cause) -> bool:
+    """Whether a place has all lines of another one, and neither is told by more than its lines."""
+    if one.located is None or other.located is None or one.is_raised or other.is_raised:
+        return False
+    groups = {cause.evidence.failure.group for cause in (one, other) if cause.evidence.failure is not None}
+    told = one.located.title or other.located.title
+    return len(groups) == 1 and not told and set(one.located.lines) >= set(other.located.lines)
 
 
 def _telling(cases: list[CaseOutcome], place: Located) -> CaseOutcome:

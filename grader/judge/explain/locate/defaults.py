@@ -19,25 +19,30 @@ DROPS: Final = "drop"
 
 def drops_by_default(case: CaseOutcome, source: str) -> Located | None:
     """Return where something is dropped unless a caller asks for the contrary, and the task has it the other way."""
-    exchange, check = _last_call(case), case.check
-    if exchange is None or check is None:
-        return None
-    mine, theirs = statements_of(source), statements_of(check.grading.reference_text)
+    exchange = _last_call(case)
+    return other_default(case, exchange, statements_of(source), DROPS) if exchange is not None else None
+
+
+def other_default(case: CaseOutcome, exchange: Exchange, statements: Statements, name: str) -> Located | None:
+    """Return where an argument that is left out has another default than in the task: one with this in its name."""
+    check = case.check
+    assert check is not None
+    theirs = statements_of(check.grading.reference_text)
     owner, method = asked_for(case, exchange)
     builds = [
         e for e in check.exchanges if e.header["op"] == "build" and e.header["handle"] == exchange.header["handle"]
     ]
     made = builds[-1] if builds else exchange
-    name = "__init__" if builds else method
-    here, wanted = _defaults(mine, owner, name), _defaults(theirs, owner, name)
-    names = mine.arguments(owner, name)
+    function = "__init__" if builds else method
+    here, wanted = _defaults(statements, owner, function), _defaults(theirs, owner, function)
+    names = statements.arguments(owner, function)
     given = {*list(names)[len(names) and names[0] == "self" :][: len(made.trees["args"])], *made.trees["kwargs"]}
     for argument, value in here.items():
-        if DROPS in argument and argument not in given and argument in wanted and value != wanted[argument]:
+        if name in argument and argument not in given and argument in wanted and value != wanted[argument]:
             sentence = _("By default `{name}` is {value}, in the task {expected}: {where}.")
             words = {"name": argument, "value": _written(value), "expected": _written(wanted[argument])}
             title = _("a default is not that of the task")
-            place = located(case, (mine.function(owner, name),), sentence, title=title, **words)
+            place = located(case, (statements.function(owner, function),), sentence, title=title, **words)
             push = _("the signature of the task holds with its defaults: who leaves an argument out counts on them.")
             return replace(place, push=push) if place is not None else None
     return None

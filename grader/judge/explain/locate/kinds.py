@@ -14,6 +14,7 @@ from grader.judge.exchange.results import Exchange
 from grader.judge.explain.locate import backward
 from grader.judge.explain.locate.around import Around
 from grader.judge.explain.locate.attributes import attribute
+from grader.judge.explain.locate.defaults import other_default
 from grader.judge.explain.locate.flow import flow_of
 from grader.judge.explain.locate.hidden import taken_out
 from grader.judge.explain.locate.places import asked_for, handed_back, lines_of, located, makers, sizes_of
@@ -211,6 +212,9 @@ def parameters(case: CaseOutcome, exchange: Exchange, statements: Statements) ->
     state = {name: tuple(value.shape) for name, value in exchange.trees["state"].items()}
     wrong = [name for name, shape in state.items() if own.get(name, shape) != shape]
     wrong += [name for name in (*own, *state) if name not in state or name not in own]
+    added = {name.rpartition(".")[2] for name in {*own} ^ {*state}}
+    if len(added) == 1 and (found := other_default(case, exchange, statements, *added)) is not None:
+        return found
     found, title = None, _("the layers are not those of the task")
     for name in wrong:
         line = statements.attribute(entry, name.partition(".")[0]) or statements.buffer(entry, name)
