@@ -53,9 +53,9 @@ def place(value: Any, device: str) -> Any:
     def moved(item: Any) -> Any:
         if isinstance(item, torch.Tensor):
             return move(item)
-        if isinstance(item, (tuple, list)):
+        if type(item) is list or isinstance(item, tuple):  # of a class of its own it is the answer's module
             return rebuilt(item, map(moved, item))
-        if isinstance(item, dict):
+        if type(item) is dict:
             return {key: moved(entry) for key, entry in item.items()}
         if isinstance(item, Step):
             return item.placed(lambda logits: place(logits, device), to_cpu)

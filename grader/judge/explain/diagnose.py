@@ -55,7 +55,7 @@ MOST_PAIRS: Final = 600
 """So many files with two mistakes are tried: a count, so that a slow machine names as many as a fast one."""
 MOST_UNSEEN_PAIRS: Final = 100
 """So many of them where neither of the two is to be seen by itself anywhere."""
-MOST_BETTER: Final = 8
+MOST_BETTER: Final = 16
 """So many that do a part of it are tried behind a pair that leaves failing cases, for one that leaves fewer."""
 MOST_TRIPLES: Final = 60
 MOST_EXTENDED: Final = 3

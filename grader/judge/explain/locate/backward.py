@@ -36,7 +36,7 @@ def written(case: CaseOutcome, exchange: Exchange, lines: Iterable[int], stateme
         made = {part: _made_by(part, backward) for part in parts}
         its = set().union(*(made[part] for part in wrong))
         alone = its.difference(*(made[part] for part in parts if part not in wrong))
-        found |= alone or its
+        found |= alone or its or {end.lineno}
     where = tuple(dict.fromkeys(statements.of(line) for line in sorted(found, reverse=True)))[:MOST]
     sentence = _("`backward` is the answer's own, and what it returns is not the gradient: {where}.")
     return located(case, where, sentence, title=_("a gradient that is written by hand is wrong"))

@@ -56,9 +56,9 @@ def locate(
     if exchange is None or case.failure is None:
         return None
     group, statements = "value" if by_numbers else case.failure.group, statements_of(source)
-    if group == "error" and case.check is not None and case.check.expected_an_error:
-        raises = of_reference(case.check, exchange) is None
-        return guards.refused_late(case, exchange, statements) if raises else None
+    expected = group == "error" and case.check is not None and case.check.expected_an_error
+    if expected and case.check is not None and of_reference(case.check, exchange) is None:
+        return guards.refused_late(case, exchange, statements)
     if group == "error" and not case.failure.line:
         return kinds.called(case, exchange, statements)
     if group == "error" and ((found := meeting.where_made(case, exchange, statements)) or case.variant.device != "cpu"):

@@ -67,9 +67,9 @@ def quoted(place: Located, source: str, edits: Sequence[tuple[str, str]] = ()) -
     first = next(iter(own), place.line)
     if best and like[best] >= SOMEWHAT_LIKE and like[best] - like.get(first, 0.0) >= MORE:
         return best
-    words = _words_in(made) - _words_in(gone)
-    with_one = [line for line in own if words & _words_in((text_at(source, line),))]
-    if len(with_one) == 1:
+    words, begin = _words_in(made) - _words_in(gone), flow.begin_of(place.shows or first)
+    with_one = [line for line in own if words & _words_in((text_at(source, line),)) and not flow.at(line).is_plain]
+    if len(with_one) == 1 and flow.begin_of(with_one[0]) == begin:
         return with_one[0]
     return place.shows if len(own) >= FEW and place.shows in own else first
 

@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -306,8 +306,10 @@ def _asked_again(check: Check, exchange: Exchange, looks_on: AbstractContextMana
     before = [e for e in check.exchanges[:at] if e.header["handle"] == handle and handle is not None]
     try:
         for other in before:
-            if other.header["op"] == "build" or other.header.get("stateful"):
-                check.reference(other)
+            refused = (Exception,) if other.reply["kind"] == "error" else ()  # as it should be, or the case had ended
+            with suppress(*refused):
+                if other.header["op"] == "build" or other.header.get("stateful"):
+                    check.reference(other)
         with looks_on:
             return check.reference(replace(exchange, header=exchange.header | {"grad": False}))
     except Exception:  # noqa: BLE001 - then there is nothing to align with

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
-from grader.judge.exchange.results import Exchange
+from grader.judge.exchange.arguments import handed_back
+from grader.judge.exchange.results import Exchange, Result
 from grader.judge.explain.locate.flow import flow_of
+from grader.judge.explain.locate.places import handed_back as returning
 from grader.judge.explain.locate.places import lines_of, located
 from grader.judge.explain.locate.statements import Statements
-from grader.judge.explain.locate.traces import Trace, of_answer
+from grader.judge.explain.locate.traces import Step, Trace, of_answer
 from grader.judge.explain.locate.words import FEW, Located, listed
 from grader.judge.runs.outcome import CaseOutcome
 from grader.language import _
 from grader.probes.steps import FROM_DATA
+from grader.transport.wire import tensors_in
 
 ANOTHER_NAME: Final = re.compile(r"Assign\(targets=\[Name\(id='\w+', ctx=Store\(\)\)\], value=Name\(")
 """What gives something another name, in the text of a statement."""
@@ -28,6 +32,8 @@ def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> L
     writing = [step for step in trace.steps if step.line and step.writes >= 0 and step.operation != FROM_DATA]
     ways = [(step, _views_of_given(trace, step.writes)) for step in writing]
     writes = [step for step, views in ways if views is not None]
+    if place := _of_a_view(case, exchange, statements, [trace.steps[_source(trace, step)] for step in writes]):
+        return place
     filled = [] if writes else [line for line in statements.fills() if any(one.line == line for one in trace.passed)]
     lines = lines_of(writes, statements) or tuple(filled)
     model, mine = flow_of(case.check.grading.reference_text), flow_of(statements.source)
@@ -43,6 +49,40 @@ def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> L
         else _("What was handed in is written into: {where}.")
     )
     return located(case, (*lines, *views), sentence, title=_("an argument is changed in place"), **told)
+
+
+def _source(trace: Trace, step: Step) -> int:
+    """Return the number of what was there before the call and is written into."""
+    number = step.writes
+    while not (one := trace.steps[number]).is_source:
+        number = one.writes if one.writes >= 0 else one.reads[0]
+    return number
+
+
+def _of_a_view(
+    case: CaseOutcome, exchange: Exchange, statements: Statements, targets: Iterable[Step]
+) -> Located | None:
+    """Find where an earlier call returned what is written into now by another name: a view of what is kept.
+
+    ``targets``: what is written into; where it is what came back, it is an argument like any other.
+    """
+    assert case.check is not None
+    back = handed_back(exchange.trees["args"], exchange.trees["kwargs"], exchange.header["names"])
+    changed = exchange.reply.get("modified")
+    given = (*exchange.trees["args"], *exchange.trees["kwargs"].values())
+    keys = [one.exchange.key for one in given if isinstance(one, Result)]
+    earlier = next((one for one in case.check.exchanges if one.key in keys), None)
+    if earlier is None or type(changed) is not list or not {str(name) for name in changed} <= back:
+        return None
+    came_back = {tuple(tensor.shape) for tensor in tensors_in(earlier.want)}
+    if any(step.shape in came_back for step in targets):
+        return None
+    trace = of_answer(case.check, earlier)
+    lines = tuple(returning(trace, statements)[-FEW:]) if trace is not None and not trace.raised else ()
+    sentence = _("`{name}` returned it, a view of what is kept: {where}. Now that is written into.")
+    name = earlier.header["method"] or earlier.header["entry"] or "forward"
+    title = _("what was returned changes later")
+    return located(case, lines[::-1], sentence, title=title, name=name)
 
 
 def _views_of_given(trace: Trace, number: int) -> list[int] | None:
