@@ -10,7 +10,7 @@ import pytest
 from grader import catalog
 from grader.client.session import Session
 from grader.dev.answers import known_answers
-from tests.gradings import by_kata
+from tests.gradings import by_kata, on_its_worker
 from tests.judge.test_causes import changed, line_of, why
 from tests.marked import marks
 
@@ -55,3 +55,27 @@ def test_where_something_is_left_out_the_first_line_is_quoted(session: Session) 
     cause = why(session, "mha", source)[0]
     assert cause["id"] == "mask-over-heads"
     assert cause["line"] == line_of(source, fill.strip())
+
+
+@pytest.mark.parametrize(
+    ("kata", "name", "stands"),
+    by_kata(
+        pytest.param("rms-norm", "rms_norm_of_the_paper", "x / (rms_x + eps)", id="behind what is computed otherwise"),
+        pytest.param("alibi", "alibi_of_the_paper", "torch.arange(m)", id="behind the slopes of another file"),
+        pytest.param("kv-cache", "kv_cache_new_before_old", "torch.cat([k, cache[0]]", id="behind the heads"),
+        pytest.param("bleu", "bleu_two_slips", "len(pred) / len(label)", id="where numbers tell nothing, by its words"),
+        pytest.param("mha", "mha_annotated_dropout", "mask.unsqueeze(1)", id="what is done on another condition"),
+    ),
+)
+def test_a_name_is_quoted_where_it_first_shows(session: Session, kata: str, name: str, stands: str) -> None:
+    """The line whose result is that of the mistake, not one before it that is computed in a way of its own."""
+    source = (Path(__file__).parents[1] / "told" / f"{name}.py").read_text()
+    assert any(stands in cause["code"] for cause in why(session, kata, source))
+
+
+@on_its_worker("rope")
+def test_a_wider_place_of_few_cases_is_no_cause_of_its_own(session: Session) -> None:
+    """One wrong line is one cause, whichever other lines cannot be told apart in a call of few numbers."""
+    wrong = ("torch.arange(0, d_head, 2, dtype=torch.float64", "2 * torch.arange(0, d_head, 2, dtype=torch.float64")
+    causes = [cause for cause in why(session, "rope", changed("rope", wrong)) if cause["id"] == "located"]
+    assert len({cause["title"] for cause in causes}) == len(causes) == 1

@@ -1,5 +1,5 @@
 # kata: mha
-# names: assert-for-arguments
+# names: assert-for-arguments, dropped-weights-returned, fill-1e9-only, mask-always-unsqueezed
 import copy, math
 import torch
 from torch import nn
@@ -14,14 +14,14 @@ def attention(query, key, value, mask=None, dropout=None):
         scores = scores.masked_fill(mask == 0, -1e9)  # wrong
     p_attn = scores.softmax(dim=-1)
     if dropout is not None:
-        p_attn = dropout(p_attn)
+        p_attn = dropout(p_attn)  # wrong
     return torch.matmul(p_attn, value), p_attn
 
 class MultiHeadAttention(nn.Module):
     def __init__(self, d_model, n_heads, dropout=0.1, bias=True):  # wrong
         "Take in model size and number of heads."
         super().__init__()
-        assert d_model % n_heads == 0
+        assert d_model % n_heads == 0  # wrong
         # We assume d_v always equals d_k
         self.d_k = d_model // n_heads
         self.n_heads = n_heads
@@ -32,7 +32,7 @@ class MultiHeadAttention(nn.Module):
     def forward(self, query, key, value, mask=None):
         if mask is not None:
             # Same mask applied to all n_heads heads.
-            mask = mask.unsqueeze(1)
+            mask = mask.unsqueeze(1)  # wrong
         nbatches = query.size(0)
 
         # 1) Do all the linear projections in batch from d_model => n_heads x d_k
