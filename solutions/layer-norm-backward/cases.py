@@ -140,6 +140,7 @@ def test_large_values(check, rng):
     scale = 1e25 if check.dtype == torch.float64 else 2e3
     _, weight, d_output = tensors(rng, 3, 4, 8)
     check(scale * spread(rng, 3, 4, 8), weight, 0.25 * scale * d_output)
+    check(scale * spread(rng, 3, 4, 8), 256.0 * weight, 0.25 * scale * d_output)  # a product beyond float16
 
 
 def test_values_far_from_zero(check, rng):
