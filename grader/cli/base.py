@@ -15,7 +15,7 @@ import click
 
 from grader import catalog
 from grader.cli import place
-from grader.cli.help import Spoken, SpokenGroup, speak
+from grader.cli.help import Spoken, SpokenGroup, in_lines, speak
 from grader.cli.streams import make_streams_safe
 from grader.errors import KataError, NoCurrentKata, NoSuchFile, NotInWorkspace, StateError, UnknownKata, UsageError
 from grader.history import History, Summary, data_folder
@@ -278,7 +278,7 @@ class KataGroup(SpokenGroup):
             if close := [f"grade {clean(name, 80)}"] if is_file else get_close_matches(name, self.modules, n=2):
                 question = _("Did you mean {names}?").format(names=_(" or ").join(close))
                 sentence = _("{sentence} {question}").format(sentence=sentence, question=question)
-            raise click.UsageError(sentence, ctx)
+            raise in_lines(click.UsageError(sentence, ctx))
         return super().resolve_command(ctx, args)
 
     def main(self, args: Sequence[str] | None = None, *others: Any, **kwargs: Any) -> Any:
@@ -307,6 +307,8 @@ class KataCommand(Spoken):
             return super().invoke(ctx)
         except KataError as error:
             raise Shown(error, ctx) from error
+        except click.UsageError as error:
+            raise in_lines(error) from error
         except (click.ClickException, click.Abort, click.exceptions.Exit):
             raise
         except Exception as error:

@@ -4,8 +4,10 @@ import copy
 import gettext
 import inspect
 import os
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from typing import Any
 
 import click
 
@@ -86,6 +88,15 @@ class Spoken(click.Command):
 
     context_class = Context
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Read the arguments; what is wrong with them is told in lines of the terminal's width."""
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            raise in_lines(error) from error
+
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the parameters; click puts the name of a range into its sentences, and does not translate it."""
         params = super().get_params(ctx)
@@ -141,6 +152,13 @@ class SpokenGroup(Spoken, click.Group):
         """Write the options and the commands."""
         super().format_options(ctx, formatter)
         self.format_commands(ctx, formatter)
+
+
+def in_lines(error: click.UsageError) -> click.UsageError:
+    """Return an error whose sentence is broken at words: click leaves that to the terminal, which breaks anywhere."""
+    head = _("Error: {sentence}").format(sentence="")
+    text = "\n".join(lines(head + error.format_message(), shutil.get_terminal_size().columns))
+    return click.UsageError(text.removeprefix(head), error.ctx)
 
 
 def one_of(words: Iterable[str]) -> Callable[[click.Context, click.Parameter, str], list[str]]:

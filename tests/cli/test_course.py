@@ -182,7 +182,7 @@ def test_unknown_kata_gets_a_suggestion(tool):
 def test_unknown_command_gets_a_suggestion(tool):
     """A mistyped command ends with 2 and a suggestion."""
     assert "Did you mean start" in tool("strat", code=2).stderr
-    assert "Did you mean grade workspace/first.py?" in tool("workspace/first.py", code=2).stderr
+    assert "Did you mean grade workspace/first.py?" in tool("workspace/first.py", code=2, COLUMNS="100").stderr
 
 
 def test_names_are_understood_as_files_are_called(tool):
@@ -321,3 +321,12 @@ def test_commands_that_do_not_grade_import_little():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_an_error_of_use_is_broken_at_words(tool):
+    """Click leaves its sentences to the terminal, which would break them anywhere."""
+    for asked in (("grade", "--nonsense"), ("grade", "--seed", "many"), ("no-such-command-at-all",)):
+        whole = tool(*asked, code=2, COLUMNS="200").stderr
+        narrow = tool(*asked, code=2, COLUMNS="40").stderr
+        assert max(map(len, narrow.partition("\n\n")[2].splitlines())) <= 40  # behind how it is called
+        assert narrow.split() == whole.split()

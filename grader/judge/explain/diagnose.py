@@ -130,7 +130,9 @@ class _Search:
             left = [case for case in self._failing if is_in_the_open(case, hiding)]
             if 0 < len(left) < len(self._failing):
                 found = _Search(self._grading, self._bank, left, self._passing).found()
-                return [replace(one, together=True) for one in found]
+                free = [case for case in self._failing if case.failure and case.failure.kind == "no-error"]
+                checks = (diagnosis_of(one, free) for one, run in self._singles if free and self._all(run, free))
+                return [replace(one, together=True) for one in (*found, *islice(checks, 1))]
         return []
 
     def _with_all_cases(self, found: list[Diagnosis]) -> list[Diagnosis]:
