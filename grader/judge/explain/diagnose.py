@@ -4,9 +4,8 @@ An entry is named when it does what the answer did in every operation of the fai
 changed inputs and errors alike, and of the passing ones as well; where some cases are left, a second one is looked for
 that does it there beside the first, then a third. Where no single entry does, families whose cases are their own are
 named by themselves, and of what is left two are tried: two that share the failing cases between them and can stand in
-one file, then two and three in one file, then up to three of which each has failing cases of its own, and at last what
-goes wrong in the calls that raise nothing: an error hides whatever else is wrong. What is named has always reproduced
-the numbers of the cases that stand beside it, and what its words say is to be seen there.
+one file, then two and three in one file, then up to three with failing cases of their own, and at last what goes wrong
+in the open: an error hides whatever else is wrong. What is named has reproduced the numbers of the cases beside it.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def unused(answer: Trace, statements: Statements, model: str) -> tuple[int, ...]
         steps = made.get(at, [])
         writes = any(answer.steps[number].writes >= 0 for number in steps)
         is_last = bool(steps) and steps[-1] not in read and not writes and at not in calls
-        idle = is_last if statement.acts else not writes
+        idle = is_last if statement.acts else not writes and at not in calls
         found[statement.line] = found.get(statement.line, True) and idle
     return tuple(line for line, idle in found.items() if idle)
 

@@ -51,34 +51,30 @@ class Ways:
         """Return a wide place, or one with more around it, without what calls that pass do as well."""
         if len(place.lines) <= FEW and not place.left_out:
             return place
-        only = self.of_failing_only([place.case, *cases])
+        only, new = self.of_failing_only([place.case, *cases])
         both = tuple(line for line in only if line in place.lines + place.left_out)
         if len(place.lines) <= FEW and (both != only or not set(only) & set(place.lines)):
             return place  # what is narrow is not given up for what lies elsewhere
         lines = only if len(only) <= FEW else both
         if not both or len(lines) >= len(place.lines):
             return place
-        return replace(
-            place,
-            lines=lines,
-            sentence=_("{steps} Only calls that fail come to {where}.").format(
-                steps=place.sentence, where=listed(lines)
-            ),
-        )
+        return replace(place, lines=lines, sentence=_said(place.sentence, lines, new))
 
     def accepted(self, place: Located, cases: Sequence[CaseOutcome]) -> Located:
         """Return a place at which nothing is refused with where only such calls go: the nearest thing to a check."""
-        only = self.of_failing_only([place.case, *cases])
+        only, new = self.of_failing_only([place.case, *cases])
         begins = [line for line in place.lines if self._flow.at(line).begins]
         checks = [line for line in place.lines if line not in begins]
         lines = tuple(dict.fromkeys((*checks, *only, *begins)))[: max(FEW, len(place.lines))]
         if not only or lines == place.lines:
             return place
-        sentence = _("{steps} Only calls that fail come to {where}.")
-        return replace(place, lines=lines, sentence=sentence.format(steps=place.sentence, where=listed(only)))
+        return replace(place, lines=lines, sentence=_said(place.sentence, only, new))
 
-    def of_failing_only(self, cases: Sequence[CaseOutcome]) -> tuple[int, ...]:
-        """Return the statements that run only where these cases fail, and the conditions that lead there."""
+    def of_failing_only(self, cases: Sequence[CaseOutcome]) -> tuple[tuple[int, ...], frozenset[int]]:
+        """Return the statements that run only where these cases fail, and the conditions that lead there.
+
+        The second has those that calls that pass never come to.
+        """
         looked_at = [
             case for case in dict.fromkeys(cases) if (call := wrong_call(case)) and call.header["op"] == "call"
         ]
@@ -95,13 +91,14 @@ class Ways:
         count, once = 0, frozenset[Step]()
         for case in self._like(looked_at[0]) if looked_at else ():
             if only <= right - once:  # calls that pass do all of it
-                return ()
+                return (), frozenset()
             taken, calls = self._passed(case)
             once = (once | (taken - right)) - (taken & right)
             right, count = right | taken, count + calls
         if count < LEAST_PASSING:
-            return ()
-        return self._told(only - right, right, model) or self._told(only & once, right - once, model)
+            return (), frozenset()
+        found = self._told(only - right, right, model)
+        return found if found[0] else self._told(only & once, right - once, model)
 
     def come_to(self, place: Located, cases: Sequence[CaseOutcome]) -> list[CaseOutcome]:
         """Return the cases whose calls come to a line of a place, and those of which that is not known.
@@ -119,14 +116,14 @@ class Ways:
         call, check = wrong_call(case), case.check
         if call is None or check is None or call.header["op"] != "call":
             return set()
-        before = [
-            e for e in check.exchanges[: check.exchanges.index(call) + 1] if e.settled and e.header["op"] == "call"
-        ]
-        if len(before) > MOST_CALLS or any(e.size > LARGEST for e in before):
+        every = [e for e in check.exchanges[: check.exchanges.index(call) + 1] if e.header["op"] == "call"]
+        if len(every) > MOST_CALLS or len(_calls(every)) < len(every):
             return set()
-        return {line for step in self._gone(check, before) for line in step if line != OUTSIDE}
+        return {line for step in self._gone(check, every) for line in step if line != OUTSIDE}
 
-    def _told(self, only: frozenset[Step], right: frozenset[Step], model: str) -> tuple[int, ...]:
+    def _told(
+        self, only: frozenset[Step], right: frozenset[Step], model: str
+    ) -> tuple[tuple[int, ...], frozenset[int]]:
         theirs = flow_of(model)
         ran = {line for step in right for line in step}
         heads = [first for first, _then in only if first and self._flow.at(first).is_head]
@@ -134,7 +131,8 @@ class Ways:
         every = [self._flow.at(line) for line in sorted({*heads, *new})]
         own = {one.line for one in every if self._flow.is_own(one.line, theirs)}
         beneath = {one.line for one in every if one.heads and one.heads[-1] in own}
-        return tuple(one.line for one in every if one.line in own | beneath and not one.begins)
+        lines = tuple(one.line for one in every if one.line in own | beneath and not one.begins)
+        return lines, frozenset(new)
 
     def _passed(self, case: CaseOutcome) -> tuple[frozenset[Step], int]:
         """Return the steps of the calls of a case that passes, and how many these are."""
@@ -189,6 +187,13 @@ class Ways:
             if first != then:
                 found.add((first, then))
         return found
+
+
+def _said(before: str, lines: Sequence[int], new: frozenset[int]) -> str:
+    """Say which statements no call that passes comes to; else from which of them it goes on in another way."""
+    if alone := [line for line in lines if line in new]:
+        return _("{steps} Only calls that fail come to {where}.").format(steps=before, where=listed(alone))
+    return _("{steps} Only calls that fail go on like that from {where}.").format(steps=before, where=listed(lines))
 
 
 def _calls(exchanges: Sequence[Exchange]) -> list[Exchange]:
