@@ -177,7 +177,8 @@ def test_decay_and_step_of_less_than_a_digit(check):
     half = torch.finfo(check.variant_dtype).eps / 2  # so far is it to the middle between 1.5 and the next number
     parameters = [torch.full((3,), sign * 1.5, dtype=torch.float64) for sign in (1.0, -1.0)]
     gradients = [[torch.full((3,), sign, dtype=torch.float64) for sign in (1.0, -1.0)] for _step in range(20)]
-    check["AdamW"].driven("optimise", parameters, gradients, lr=half / 2, weight_decay=1.0)
+    rate = 0.95 * half  # the decay goes as far, so that both together are nearly the way to the next number
+    check["AdamW"].driven("optimise", parameters, gradients, lr=rate, weight_decay=1 / 1.5)
 
 
 def test_saved_before_a_first_gradient(check, rng):
