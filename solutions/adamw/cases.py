@@ -166,7 +166,7 @@ def test_settings_of_zero_are_loaded(check, rng):
 
 
 def test_a_frozen_parameter_in_front(check, rng):
-    """The first parameter never has a gradient, so it has no means: those of the second one are its own all the same."""
+    """The first parameter never has a gradient, so it has no means: the second one gets its own back all the same."""
     gradients = [[None, one] for (one,) in steps(rng, 5, (2, 3))]
     check["AdamW"].driven("resume", away_from_zero(rng, (2, 3), (2, 3)), gradients, 3, lr=0.1)
 

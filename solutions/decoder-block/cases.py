@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from grader.kit import norms
 from grader.kit.defaults import slices_of_wider_ones
 from grader.kit.dropped import silence
 
@@ -183,12 +184,15 @@ def test_large_values(check, rng):
 
 @pytest.mark.derive("device")
 def test_tokens_far_from_zero(check, rng):
-    """All norms meet tokens whose mean is hundreds of deviations away: their variance is no difference of squares."""
+    """All norms meet tokens whose mean is thousands of deviations away: their variance is no difference of squares."""
     block = check.module(d_model=32, n_heads=2, d_ff=4)
     silence(block, 32, "self_attn__W_o", "cross_attn__W_o", "ffn__dense2")
-    level = torch.full((32,), 512.0, dtype=torch.float64)
+    plain_norms(block, 32)
+    level = torch.full((32,), norms.LEVEL, dtype=torch.float64)
     block.set(norm1__bias=level, norm2__bias=level)
-    block(1024.0 + rng.integers(-3, 4, 2, 3, 32).double(), rng.normal(2, 4, 32))
+    x = norms.far_tokens(rng, 2, 3, 32)
+    output, _cache = block.run(x, rng.normal(2, 4, 32))
+    norms.check_deviations(check, output.got, norms.normed(x - norms.LEVEL, times=3))
 
 
 @pytest.mark.derive("dtype")

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit import dropped
+from grader.kit import dropped, norms
 from grader.kit.attention import rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 
@@ -109,11 +109,13 @@ def test_large_values(check, rng):
 
 @pytest.mark.derive("device")
 def test_tokens_far_from_zero(check, rng):
-    """Both norms meet tokens whose mean is hundreds of deviations away: their variance is no difference of squares."""
+    """Both norms meet tokens whose mean is thousands of deviations away: their variance is no difference of squares."""
     block = check.module(d_model=32, n_heads=2, d_ff=4)
     dropped.silence(block, 32, "attention__W_o", "ffn__dense2")
-    block.set(addnorm1__ln__bias=torch.full((32,), 512.0, dtype=torch.float64))
-    block(1024.0 + rng.integers(-3, 4, 2, 3, 32).double())
+    plain_norms(block, 32)
+    block.set(addnorm1__ln__bias=torch.full((32,), norms.LEVEL, dtype=torch.float64))
+    x = norms.far_tokens(rng, 2, 3, 32)
+    norms.check_deviations(check, block.run(x).got, norms.normed(x - norms.LEVEL, times=2))
 
 
 @pytest.mark.derive("dtype")
