@@ -19,7 +19,7 @@ WIDTH: Final = 16
 def silence(block: Module, d_model: int, *layers: str) -> None:
     """Let these linear layers return 0."""
     for layer in layers:
-        fan_in = 4 if layer == "ffn__dense2" else d_model
+        fan_in = 4 if layer.endswith("ffn__dense2") else d_model
         block.set(**{f"{layer}__weight": torch.zeros(d_model, fan_in), f"{layer}__bias": torch.zeros(d_model)})
 
 

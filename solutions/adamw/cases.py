@@ -166,7 +166,7 @@ def test_settings_of_zero_are_loaded(check, rng):
 
 
 def test_a_frozen_parameter_in_front(check, rng):
-    """The first parameter never has a gradient, so it has no means: those of the second one are its own all the same."""
+    """The first parameter never has a gradient, so it has no means: the second one gets its own back all the same."""
     gradients = [[None, one] for (one,) in steps(rng, 5, (2, 3))]
     check["AdamW"].driven("resume", away_from_zero(rng, (2, 3), (2, 3)), gradients, 3, lr=0.1)
 
@@ -177,7 +177,8 @@ def test_decay_and_step_of_less_than_a_digit(check):
     half = torch.finfo(check.variant_dtype).eps / 2  # so far is it to the middle between 1.5 and the next number
     parameters = [torch.full((3,), sign * 1.5, dtype=torch.float64) for sign in (1.0, -1.0)]
     gradients = [[torch.full((3,), sign, dtype=torch.float64) for sign in (1.0, -1.0)] for _step in range(20)]
-    check["AdamW"].driven("optimise", parameters, gradients, lr=half / 2, weight_decay=1.0)
+    rate = 0.95 * half  # the decay goes as far, so that both together are nearly the way to the next number
+    check["AdamW"].driven("optimise", parameters, gradients, lr=rate, weight_decay=1 / 1.5)
 
 
 def test_saved_before_a_first_gradient(check, rng):

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from grader.kit import norms
 from grader.kit.defaults import slices_of_wider_ones
 from grader.kit.dropped import silence
 
@@ -179,6 +180,19 @@ def test_large_values(check, rng):
         block.set(**{f"{name}__W_q__weight": nothing, f"{name}__W_q__bias": zero})
     block.set(norm1__weight=1e3 + zero, norm2__weight=1e3 + zero)
     block(rng.normal(2, 3, 32, scale=1e3), rng.normal(2, 4, 32))
+
+
+@pytest.mark.derive("device")
+def test_tokens_far_from_zero(check, rng):
+    """All norms meet tokens whose mean is thousands of deviations away: their variance is no difference of squares."""
+    block = check.module(d_model=32, n_heads=2, d_ff=4)
+    silence(block, 32, "self_attn__W_o", "cross_attn__W_o", "ffn__dense2")
+    plain_norms(block, 32)
+    level = torch.full((32,), norms.LEVEL, dtype=torch.float64)
+    block.set(norm1__bias=level, norm2__bias=level)
+    x = norms.far_tokens(rng, 2, 3, 32)
+    output, _cache = block.run(x, rng.normal(2, 4, 32))
+    norms.check_deviations(check, output.got, norms.normed(x - norms.LEVEL, times=3))
 
 
 @pytest.mark.derive("dtype")

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit import dropped
+from grader.kit import dropped, norms
 from grader.kit.attention import rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 
@@ -105,6 +105,17 @@ def test_large_values(check, rng):
     block(rng.normal(2, 3, 32, scale=1e3))
     block.set(addnorm1__ln__weight=1e3 + zero)
     block(rng.normal(2, 3, 32, scale=1e3))
+
+
+@pytest.mark.derive("device")
+def test_tokens_far_from_zero(check, rng):
+    """Both norms meet tokens whose mean is thousands of deviations away: their variance is no difference of squares."""
+    block = check.module(d_model=32, n_heads=2, d_ff=4)
+    dropped.silence(block, 32, "attention__W_o", "ffn__dense2")
+    plain_norms(block, 32)
+    block.set(addnorm1__ln__bias=torch.full((32,), norms.LEVEL, dtype=torch.float64))
+    x = norms.far_tokens(rng, 2, 3, 32)
+    norms.check_deviations(check, block.run(x).got, norms.normed(x - norms.LEVEL, times=2))
 
 
 @pytest.mark.derive("dtype")

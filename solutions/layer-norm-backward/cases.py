@@ -227,11 +227,13 @@ def test_a_gradient_of_zero(check, rng):
 
 @pytest.mark.grad
 def test_each_result_once_more(check, rng):
-    """Each of the three results can be differentiated once more, also where nobody asks the other two."""
+    """Each of the three results can be differentiated once more: nobody asks the other two, or no feature varies."""
     for shape in ((5,), (3, 5), (2, 3, 5), (2, 1, 3, 5)):
         results = check(*tensors(rng, *shape))
         whole = all(result.carries_gradient for result in results) or not check.variant.grad
         check.that(whole, "one of the three results has no graph: it cannot be differentiated once more")
+    _, weight, d_output = tensors(rng, 2, 3, 8)
+    check(rng.integers(-4, 5, 2, 3, 1).double().expand(2, 3, 8).clone(), weight, d_output)
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0])

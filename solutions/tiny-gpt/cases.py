@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit import norms
+
 # A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide models.
 without_dtype = pytest.mark.derive("grad", "device", "contract")
 
@@ -143,6 +145,19 @@ def test_large_values(check, rng):
     model(text(rng, 11, 2, 5))
     model.set(blocks__0__norm1__weight=1e3 + zero, blocks__0__norm2__weight=1e3 + zero)  # as loud as the tokens
     model(text(rng, 11, 2, 5))
+
+
+@pytest.mark.derive("device")
+def test_tokens_far_from_zero(check, rng):
+    """The last norm meets tokens thousands of deviations away from 0: their variance is no difference of squares."""
+    model = check.module(vocab_size=11, d_model=32, n_heads=4, n_layers=0, max_len=6)
+    ones, features = torch.ones(32, dtype=torch.float64), torch.eye(11, 32, dtype=torch.float64)
+    positions = norms.far_tokens(rng, 6, 32)
+    model.set(token_embedding__weight=features, position_embedding__weight=positions)
+    model.set(norm__weight=ones, norm__bias=0.0 * ones)
+    tokens = text(rng, 11, 2, 6)
+    logits, _loss = model.run(tokens)
+    norms.check_deviations(check, logits.got, norms.normed(features[tokens] + positions - norms.LEVEL)[..., :11])
 
 
 @pytest.mark.derive("dtype")

@@ -3,6 +3,8 @@
 import pytest
 import torch
 
+from grader.kit import norms
+from grader.kit.dropped import silence
 from grader.kit.tokens import outweigh_positions, with_ids
 
 # Gradients through a cache that was handed in are not graded: cases that hand one on have no `grad` variant.
@@ -166,6 +168,32 @@ def test_large_values(check, rng):
     model.set(encoder__layers__0__addnorm1__ln__weight=1e3 + zero)
     model.method("encode", sources(rng, 2, 4))
     model(sources(rng, 2, 4), targets(rng, 2, 3))
+
+
+@pytest.mark.derive("device")
+def test_tokens_far_from_zero(check, rng):
+    """All norms meet tokens whose mean is thousands of deviations away: their variance is no difference of squares."""
+    model = check.module(SOURCE, TARGET, 16, 2, 4, 1)
+    ones, features = torch.ones(16, dtype=torch.float64), torch.eye(TARGET, 16, dtype=torch.float64)
+    layers = {
+        "encoder": ("attention__W_o", "ffn__dense2"),
+        "decoder": ("self_attn__W_o", "cross_attn__W_o", "ffn__dense2"),
+    }
+    for side, silent in layers.items():
+        silence(model, 16, *(f"{side}__layers__0__{layer}" for layer in silent))
+    named = ("encoder__layers__0__addnorm{}__ln", 2), ("decoder__layers__0__norm{}", 3)
+    for name, last in named:
+        for number in range(1, last + 1):
+            level = 0.0 if number == last else norms.LEVEL
+            model.set(**{f"{name.format(number)}__weight": ones, f"{name.format(number)}__bias": level * ones})
+    model.set(decoder__dense__weight=features, decoder__dense__bias=0.0 * ones[:TARGET])
+    words = norms.far_tokens(rng, 16, 16)  # four times a quarter of that, and the first position, which is 0 and 1
+    model.set(encoder__embedding__weight=words[:SOURCE] / 4, decoder__embedding__weight=words[:TARGET] / 4)
+    src, tgt = sources(rng, 3, 1), targets(rng, 3, 1)
+    steps = words - norms.LEVEL + torch.tensor([0.0, 1.0], dtype=torch.float64).repeat(8)
+    memory, _mask = model.do("encode", src)
+    norms.check_deviations(check, memory.got, norms.normed(steps[src], times=2))
+    norms.check_deviations(check, model.run(src, tgt).got, norms.normed(steps[tgt], times=3)[..., :TARGET])
 
 
 @pytest.mark.derive("dtype", "grad", "device")
