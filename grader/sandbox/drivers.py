@@ -202,8 +202,23 @@ def drop(lora: Any, weight: Any, bias: Any, A: Any, B: Any, x: Any, alpha: float
     as_many = (dropped.to(x.dtype).mean() - rate).abs() < 0.1
     alike = (dropped == dropped[:, :1]).all() | (dropped == dropped[..., :1]).all() | (dropped == dropped[:1]).all()
     anew = (dropped != ((second @ B @ A).abs() < 0.01)).any()
+    follows = _goes_back_as_it_came(layer, x, weight, bias)
     _put_in(layer, A, torch.zeros_like(B))
-    return (*places, (layer(x) - base).abs().max() < 0.01, as_many, ~alike, anew)
+    return (*places, (layer(x) - base).abs().max() < 0.01, as_many, ~alike, anew, follows)
+
+
+@training
+def _goes_back_as_it_came(layer: Any, x: Any, weight: Any, bias: Any) -> Any:
+    """Whether the gradient of x goes through what was dropped in the same call, given that nothing else bends it.
+
+    Results grow in proportion with x, so their derivative times x is what they are. Other gradients are far off.
+    """
+    x, weight, bias = x.clone().requires_grad_(), weight.detach(), None if bias is None else bias.detach()
+    result = layer(x)
+    side = (result - torch.nn.functional.linear(x, weight, bias)).detach()
+    by_x = torch.autograd.grad(result, x, side, allow_unused=True)[0] if result.requires_grad else None
+    through_the_side = 0 * x if by_x is None else x * (by_x - side @ weight)
+    return (through_the_side.sum() - side.square().sum()).abs() < 0.01 * side.square().sum()
 
 
 def _adapted(lora: Any, weight: Any, bias: Any, *settings: Any, **named: Any) -> Any:
@@ -392,7 +407,7 @@ RESULTS: dict[str, Callable[..., tuple[str, ...]]] = {
     "begin": lambda *_, **__: ("result", "shape_of_A", "shape_of_B", "B_is_0", "A_has_zeros", "numbers_of_A_differ"),
     "drop": lambda *_, **__: (
         *("drops_in_front_of_A", "drops_behind_A", "drops_behind_B", "base_sees_all_of_x"),
-        *("as_many_as_p_says", "each_by_itself", "each_call_anew"),
+        *("as_many_as_p_says", "each_by_itself", "each_call_anew", "gradient_follows"),
     ),
 }
 """What the results of a scene are called, by its arguments."""

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from grader.kit import dropout_gradients
 from grader.kit.inference import drops_in_inference_mode
 
 # A norm magnifies rounding where its input varies little, so the `dtype` variants are those of wide tokens.
@@ -167,6 +168,13 @@ def test_what_dropout_drops(check):
     check.that(bool(mixed > 0.7), "whole tokens are dropped instead of single entries")
     check.that(bool((dropped != dropped[:1]).any()), "all batch rows lose the same entries")
     check.that(bool((dropped != dropped[:, :1]).any()), "all tokens lose the same entries")
+
+
+@pytest.mark.grad
+def test_gradients_follow_what_was_dropped(check, rng):
+    """An entry of y that was dropped gets no gradient, and one that was kept a larger one."""
+    add_norm, y = check.module(6, dropout=0.5).train(), rng.normal(4, 5, 6, scale=1e4)
+    dropout_gradients.does_not_grow_with(check, add_norm.run(torch.zeros_like(y), y), {"y": y})  # behind the norm
 
 
 @pytest.mark.derive

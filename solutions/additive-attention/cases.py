@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from grader.kit import dropout_gradients
 from grader.kit.attention import FAR, KEYS, both_kinds, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 from grader.kit.inference import drops_in_inference_mode
@@ -189,6 +190,16 @@ def test_what_dropout_drops(check, rng, batch, n):
     check.that(abs(got.mean().item() - 1) < 0.12, f"the outputs' mean is {got.mean().item():.2f} where 1 is expected")
     check.that(n == 1 or bool((got != got[:, :1]).any()), "all queries lose the same weights")
     check.that(bool((got != got[:1]).any()), "all batch rows lose the same weights")
+
+
+@pytest.mark.grad
+def test_gradients_follow_what_was_dropped(check, rng):
+    """Values hear of the weights that were kept, and scores through these alone."""
+    scoring, (queries, keys, values) = rng.normal(1, 5), sequences(rng, 2, 6, 4, (3, 4, 2))
+    attention = check.module(3, 4, 5, dropout=0.5).set(w_v__weight=scoring).train()
+    dropout_gradients.grows_with(check, attention.run(queries, keys, values)[0], {"values": values})
+    results = attention.run(queries, keys, torch.eye(4, dtype=torch.float64).repeat(2, 1, 1))
+    dropout_gradients.weights_dropped(check, results, {"w_v.weight": scoring}, 0.5, torch.Tensor.double)
 
 
 @pytest.mark.derive

@@ -4,7 +4,7 @@ import pytest
 import torch
 from cases import plain_norms
 
-from grader.kit import dropped
+from grader.kit import dropout_gradients, dropped
 
 
 def sublayer(check, kept, *others):
@@ -55,3 +55,25 @@ def test_dropout_of_the_feed_forward_network(check, rng):
     block = sublayer(check, "", "self_attn__W_o", "cross_attn__W_o", "ffn__dense2")
     x, spread = dropped.two_features(20, 2)
     dropped.check_features(check, *dropped.two_sums(check, block, spread, x, rng.normal(20, 3, 16)))
+
+
+@pytest.mark.grad
+def test_gradients_follow_what_was_dropped(check, rng):
+    """Going back meets the entries and the weights that were dropped on the way here, in each sublayer."""
+    first, second, last = (dropout_gradients.loud(rng, f"norm{number}", 6) for number in (1, 2, 3))
+    own, other = ({f"{attention}.W_o.weight": rng.normal(6, 6)} for attention in ("self_attn", "cross_attn"))
+    values = {"cross_attn.W_v.weight": rng.normal(6, 6, scale=1e4)}
+    linear = [("self_attn.W_o", 6), ("cross_attn.W_v", 6), ("cross_attn.W_o", 6), ("ffn.dense1", 8), ("ffn.dense2", 6)]
+    block = check.module(d_model=6, n_heads=2, d_ff=8, dropout=0.5)
+    block.set(**first, **second, **last, **own, **other, **values, **dropout_gradients.without_bias(*linear))
+    # What the tokens are changes no weight of the cross-attention: they count in the sum alone.
+    block.set(cross_attn__W_q__weight=torch.zeros(6, 6), self_attn__W_v__bias=rng.normal(6, scale=1e4))
+    output, _ = block.train().run(torch.zeros(3, 4, 6), rng.normal(3, 5, 6))
+    dropout_gradients.grows_with(check, output, last)
+    for sources in (second, own, first | other, first | values):  # a norm stands behind each
+        dropout_gradients.does_not_grow_with(check, output, sources)
+    x, score = dropout_gradients.behind_a_sink(block, rng, "self_attn", 3, 5)
+    dropout_gradients.does_not_grow_with(check, block.run(x, rng.normal(3, 5, 6))[0], score)
+    block = check.module(d_model=6, n_heads=2, d_ff=8, dropout=0.5).train()
+    memory, score = dropout_gradients.behind_a_sink(block, rng, "cross_attn", 3, 5)
+    dropout_gradients.does_not_grow_with(check, block.run(rng.normal(3, 4, 6), memory)[0], score)

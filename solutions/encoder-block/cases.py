@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit import dropped, norms
+from grader.kit import dropout_gradients, dropped, norms
 from grader.kit.attention import rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 
@@ -174,6 +174,21 @@ def test_dropout_of_the_feed_forward_network(check):
     dropped.ones_behind(block, "ffn__dense2")
     x, spread = dropped.two_features(20, 3)
     dropped.check_features(check, *dropped.two_sums(check, block, spread, x))
+
+
+@pytest.mark.grad
+def test_gradients_follow_what_was_dropped(check, rng):
+    """Going back meets the entries and the weights that were dropped on the way here, in each sublayer."""
+    first, last = (dropout_gradients.loud(rng, f"addnorm{number}.ln", 6) for number in (1, 2))
+    values, mixed = {"attention.W_v.bias": rng.normal(6, scale=1e4)}, {"attention.W_o.weight": rng.normal(6, 6)}
+    silent = dropout_gradients.without_bias(("attention.W_o", 6), ("ffn.dense1", 8), ("ffn.dense2", 6))
+    block = check.module(d_model=6, n_heads=2, d_ff=8, dropout=0.5).set(**first, **last, **values, **mixed, **silent)
+    result = block.train().run(torch.zeros(3, 5, 6))
+    dropout_gradients.grows_with(check, result, last)
+    for sources in (first, values, mixed):  # a norm stands behind each
+        dropout_gradients.does_not_grow_with(check, result, sources)
+    x, score = dropout_gradients.behind_a_sink(block, rng, "attention", 3, 5)
+    dropout_gradients.does_not_grow_with(check, block.run(x), score)
 
 
 @pytest.mark.mask

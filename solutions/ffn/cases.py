@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from grader.kit import dropout_gradients
 from grader.kit.inference import drops_in_inference_mode
 
 
@@ -139,6 +140,14 @@ def test_what_dropout_drops(check):
         hidden = (got.detach().double() - 1) / 2
         either = (hidden.abs() < 0.01) | ((hidden * (1 - rate) - 1).abs() < 0.01)
         check.that(bool(either.all()), "a hidden unit is neither dropped nor divided by 1 - dropout")
+
+
+@pytest.mark.grad
+def test_gradients_follow_what_was_dropped(check, rng):
+    """A hidden unit that was dropped has no part in the gradient of x, and one that was kept has a larger one."""
+    ffn = check.module(6, 32, 4, dropout=0.25).set(dense1__bias=torch.zeros(32), dense2__bias=torch.zeros(4))
+    x = rng.normal(2, 3, 6)
+    dropout_gradients.grows_with(check, ffn.train().run(x), {"x": x})
 
 
 @pytest.mark.derive

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from grader.kit import dropout_gradients
 from grader.kit.defaults import no_graph, of_everything
 from grader.kit.inference import drops_in_inference_mode
 
@@ -131,6 +132,15 @@ def test_half_of_the_entries_dropped(check, rng):
         check.that(((one == 0) != (other == 0)).any(), "all sequences lose the same entries")
     alone = (encoding.run(rng.normal(40, 1, 16) + 20.0).got == 0).float().mean()
     check.that(0.3 < alone < 0.7, "far more or fewer entries than half are dropped at dropout 0.5")
+
+
+@pytest.mark.grad
+def test_gradients_follow_what_was_dropped(check, rng):
+    """What was dropped gets no gradient, neither the token nor its position; what was kept gets a larger one."""
+    x, pe = rng.normal(2, 9, 16), rng.normal(9, 16)
+    result = check.module(max_len=9, d_model=16, dropout=0.25).set(pe=pe).train().run(x)
+    dropout_gradients.dropped_entry_by_entry(check, result, "x", 0.25)
+    dropout_gradients.grows_with(check, result, {"x": x, "pe": pe})
 
 
 @pytest.mark.derive

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from grader.kit import dropout_gradients
 from grader.kit.attention import FAR, KEYS, both_kinds, far_keys, rows_of_all_kinds
 from grader.kit.digits import keeps_digits
 from grader.kit.inference import drops_in_inference_mode
@@ -18,6 +19,11 @@ def bare(mha, width):
     names = ("W_q", "W_k", "W_v", "W_o")
     mha.set(**{f"{name}__weight": torch.eye(width, dtype=torch.float64) for name in names})
     return mha.set(**{f"{name}__bias": torch.zeros(width, dtype=torch.float64) for name in names})
+
+
+def by_head(output):
+    """(B, n, d_model) of two heads to (B, 2, n, d_head)."""
+    return output.unflatten(-1, (2, -1)).transpose(1, 2)
 
 
 def test_by_hand(check):
@@ -161,6 +167,15 @@ def test_what_dropout_drops(check, rng, batch, n):
     check.that(bool((by_head[:, :, 0] != by_head[:, :, 1]).any()), "all heads lose the same weights")
     check.that(n == 1 or bool((by_head != by_head[:, :1]).any()), "all queries lose the same weights")
     check.that(bool((by_head != by_head[:1]).any()), "all batch rows lose the same weights")
+
+
+@pytest.mark.grad
+def test_gradients_follow_what_was_dropped(check, rng):
+    """Values hear of the weights that were kept, and scores through these alone."""
+    mha, (q, k, v) = bare(check.module(d_model=8, n_heads=2, dropout=0.5), 8).train(), sequences(rng, 2, 5, 4, 8)
+    dropout_gradients.grows_with(check, mha.run(q, k, v)[0], {"v": v})
+    v = torch.eye(4, dtype=torch.float64).repeat(2, 1, 2)  # feature j of a head is its weight of key j
+    dropout_gradients.weights_dropped(check, mha.run(q, k, v), {"q": q}, 0.5, by_head)
 
 
 @pytest.mark.derive

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from grader.kit import dropout_gradients
 from grader.kit.defaults import default_of_bfloat16
 from grader.kit.inference import drops_in_inference_mode
 
@@ -172,6 +173,13 @@ def test_half_of_the_entries_dropped(check, rng):
     check.that(view.shape == full.shape, "training changes the shape of the result")
     for one, other in (dropped, view):
         check.that(((one == 0) != (other == 0)).any(), "all sequences lose the same entries")
+
+
+@pytest.mark.grad
+def test_gradients_follow_what_was_dropped(check, rng):
+    """An entry that was dropped gets no gradient, and one that was kept a larger one."""
+    encoding = check["PositionalEncoding"](d_model=16, max_len=9, dropout=0.25).train()
+    dropout_gradients.dropped_entry_by_entry(check, encoding.run(rng.normal(2, 9, 16)), "x", 0.25)
 
 
 @pytest.mark.derive

@@ -5,6 +5,7 @@ import torch
 from cases import SOURCE, TARGET, build, padded, sources, targets
 from cases_cache import feed, feed_uncompared
 
+from grader.kit import dropout_gradients
 from grader.kit.inference import inference_mode
 
 
@@ -132,3 +133,28 @@ def test_dropout_of_the_embeddings(check, rng):
     check.that(bool(mixed > 0.7), "whole tokens are dropped instead of single features")
     check.that(bool((dropped != dropped[:1]).any()), "all sequences lose the same features")
     check.that(bool((dropped != dropped[:, :1]).any()), "all tokens lose the same features")
+
+
+@pytest.mark.grad
+def test_gradients_follow_what_was_dropped(check, rng):
+    """Going back meets the entries and the weights that were dropped on the way here, in each part."""
+    encoder, decoder = "encoder.layers.0", "decoder.layers.0"
+    norms = [f"{encoder}.addnorm1.ln", f"{encoder}.addnorm2.ln", *(f"{decoder}.norm{number}" for number in (1, 2, 3))]
+    first, memory, asks, second, last = (dropout_gradients.loud(rng, norm, 6) for norm in norms)
+    embedded = [{f"{side}.embedding.weight": rng.normal(9, 6, scale=1e9)} for side in ("encoder", "decoder")]
+    mixed = {f"{decoder}.cross_attn.W_o.weight": rng.normal(6, 6)}
+    attentions = [f"{encoder}.attention", f"{decoder}.self_attn", f"{decoder}.cross_attn"]
+    linear = [(f"{attention}.{name}", 6) for attention in attentions for name in ("W_q", "W_v", "W_o")]
+    linear += [
+        (f"{side}.ffn.{name}", width) for side in (encoder, decoder) for name, width in (("dense1", 8), ("dense2", 6))
+    ]
+    model = check.module(9, 9, 6, 2, 8, 1, dropout=0.5).set(
+        **dropout_gradients.without_bias(*linear, ("decoder.dense", 9))
+    )
+    model.set(**{f"{attention}.W_q.weight": torch.zeros(6, 6) for attention in attentions})  # all weights are alike
+    for drawn in (first, memory, asks, second, last, mixed, *embedded):
+        model.set(**drawn)
+    logits = model.train().run(rng.integers(1, 9, 3, 5), rng.integers(1, 9, 3, 4))
+    dropout_gradients.grows_with(check, logits, last)
+    for those in (*embedded, first, second, asks | memory, asks | mixed):  # a norm stands behind each
+        dropout_gradients.does_not_grow_with(check, logits, those)

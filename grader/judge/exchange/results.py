@@ -120,6 +120,15 @@ class Result:
         return any(node.get("grad") is True for node in tensor_nodes(part))
 
     @property
+    def gradients(self) -> dict[str, torch.Tensor | None]:
+        """The gradients of what the call was given and of the module's parameters, by name, where they are asked for.
+
+        They are those of a scalar that has each result with fixed weights in it (``cotangent``).
+        """
+        self._settle(self.exchange)
+        return self.exchange.grads
+
+    @property
     def shape(self) -> torch.Size:
         """Shape of the answer's tensor."""
         shape: torch.Size = self.got.shape
