@@ -36,13 +36,20 @@ def default_of_bfloat16(check: Check) -> Iterator[None]:
         yield
 
 
-def around_another_dtype(check: Check, module: Module, x: torch.Tensor) -> tuple[Result, Result]:
-    """Return what a module makes of tokens before and after the same tokens in half precision; it is never cast.
+@contextmanager
+def of_dtype(check: Check, dtype: torch.dtype) -> Iterator[None]:
+    """Let what is handed over in the calls inside be of another dtype; they are not compared, and modules not cast.
 
     A case's own tensors are cast to the dtype of its run, so a cast in the case would be none.
     """
+    with in_variant(check, dataclasses.replace(check.variant, dtype=dtype)):
+        yield
+
+
+def around_another_dtype(check: Check, module: Module, x: torch.Tensor) -> tuple[Result, Result]:
+    """Return what a module makes of tokens before and after the same tokens in half precision; it is never cast."""
     first = module.run(x)
-    with in_variant(check, dataclasses.replace(check.variant, dtype=torch.bfloat16)):
+    with of_dtype(check, torch.bfloat16):
         module.run(x)
     return first, module.run(x)
 
