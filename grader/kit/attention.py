@@ -57,8 +57,12 @@ TOKENS: Final = (20, 80, 150, 520)
 
 
 def far_keys(height: float, count: int) -> torch.Tensor:
-    """Scores at this height, one for each of so many keys; the last of hundreds stands far above the others."""
+    """Scores at this height, one for each of so many keys.
+
+    Hundreds of them fall and rise: the first quarter stands far above those behind it, the last one far above all.
+    """
     levels = torch.full((count,), height, dtype=torch.float64)
     if count > 128:
+        levels[: count // 4] += abs(height) / 4
         levels[-1] += abs(height) / 2
     return levels

@@ -6,9 +6,13 @@ import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import torch
+
 from grader.judge.cases.check import Check
 from grader.judge.cases.levels import PLAIN
+from grader.judge.cases.modules import Module
 from grader.judge.cases.variant import Variant
+from grader.judge.exchange.results import Result
 from grader.sandbox.arguments import INPUTS_ALONE
 from grader.sandbox.levels import HALF, INPUTS, LOADED
 from grader.transport.memory import LONGER, WIDER
@@ -30,6 +34,24 @@ def default_of_bfloat16(check: Check) -> Iterator[None]:
     """Let bfloat16 be PyTorch's default dtype in the calls inside, as for a model that is built in it."""
     with _at(check, "caller", HALF):
         yield
+
+
+@contextmanager
+def of_dtype(check: Check, dtype: torch.dtype) -> Iterator[None]:
+    """Let what is handed over in the calls inside be of another dtype; they are not compared, and modules not cast.
+
+    A case's own tensors are cast to the dtype of its run, so a cast in the case would be none.
+    """
+    with in_variant(check, dataclasses.replace(check.variant, dtype=dtype)):
+        yield
+
+
+def around_another_dtype(check: Check, module: Module, x: torch.Tensor) -> tuple[Result, Result]:
+    """Return what a module makes of tokens before and after the same tokens in half precision; it is never cast."""
+    first = module.run(x)
+    with of_dtype(check, torch.bfloat16):
+        module.run(x)
+    return first, module.run(x)
 
 
 @contextmanager

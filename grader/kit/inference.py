@@ -12,7 +12,7 @@ import torch
 from grader.judge.cases.check import Check
 from grader.judge.cases.modules import Module
 from grader.kit.defaults import in_variant
-from grader.sandbox.levels import CONTINUED, INFERENCE, MADE_INSIDE
+from grader.sandbox.levels import CONTINUED, FIRST, INFERENCE, MADE_INSIDE
 from grader.transport.wire import tensors_in
 
 
@@ -33,6 +33,18 @@ def inference_mode(check: Check, *, continued: bool = False) -> Iterator[None]:
     levels = (*variant.levels, MADE_INSIDE, *([CONTINUED] if continued else []))
     inside = dataclasses.replace(variant, recording=INFERENCE, levels=levels)
     with in_variant(check, inside):
+        yield
+
+
+@contextmanager
+def first_in_inference_mode(check: Check) -> Iterator[None]:
+    """Let the calls inside be in inference mode, also with gradients in all others, and nothing come before them.
+
+    For what is asked for there first and then by somebody who trains: it must be made anew for him.
+    """
+    variant = check.variant
+    levels = (*(one for one in variant.levels if one[0] != "before"), MADE_INSIDE, FIRST)
+    with in_variant(check, dataclasses.replace(variant, recording=INFERENCE, grad=False, levels=levels)):
         yield
 
 

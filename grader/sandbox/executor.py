@@ -35,7 +35,7 @@ Given = tuple[Any, Any, Any]
 
 # What an answer could patch, taken before it is loaded.
 _clone, _manual_seed, _grad = torch.Tensor.clone, torch.default_generator.manual_seed, torch.autograd.grad
-_isinstance, _len = isinstance, len
+_isinstance, _len, _is_inference = isinstance, len, torch.Tensor.is_inference
 _Tensor, _Module, _Parameter = torch.Tensor, torch.nn.Module, torch.nn.Parameter
 _apply, _module_to = torch.nn.Module._apply, torch.nn.Module.to  # noqa: SLF001 - an answer may override it
 
@@ -222,7 +222,11 @@ class Executor:
             self._callers.clear()
 
     def _returned(self, key: int, path: list[int | str]) -> Any:
-        """Find what a call returned. Its tensors are the same, or share memory, and have no part in a gradient."""
+        """Find what a call returned. Its tensors are the same, or share memory, and have no part in a gradient.
+
+        Where all of them are the same a tuple is, too, with whatever an answer has hung on to it. Not so what was made
+        in inference mode: the next call may be outside of it, and could not write into that.
+        """
         value = self._kept[key]
         for index in path:
             try:
@@ -235,7 +239,11 @@ class Executor:
                 shared = item.detach() if item.requires_grad else item  # else the very tensor, as of a caller
                 self._handed_back.add(id(shared))
                 return shared
-            return observe.rebuilt(item, map(share, item)) if isinstance(item, (tuple, list)) else item
+            if not isinstance(item, (tuple, list)):
+                return item
+            parts = list(map(share, item))
+            same = all(one is two and not _made_inside(two) for one, two in zip(parts, item, strict=True))
+            return item if same and isinstance(item, tuple) else observe.rebuilt(item, parts)
 
         return share(value)
 
@@ -273,6 +281,11 @@ class Executor:
                 raise AnswerError(f"{type(member).__name__} has no {name}")
             member = getattr(member, name)
         return owner, member if callable(member) else lambda: member
+
+
+def _made_inside(item: Any) -> bool:
+    """Whether it is a tensor that was made in inference mode."""
+    return isinstance(item, _Tensor) and _is_inference(item)
 
 
 def unpacked(header: Header, tensors: Tensors) -> Given | None:

@@ -32,6 +32,8 @@ MADE_INSIDE: Final = ("made", INFERENCE)
 """Of a call in inference mode: its tensors are made there."""
 CONTINUED: Final = ("continued", INFERENCE)
 """Of a call in inference mode: it stays there also where it gets what an earlier one has returned there."""
+FIRST: Final = ("first", INFERENCE)
+"""Of a call in inference mode: none outside of it comes before."""
 DEVICE: Final = observe.DEVICE_BY_DEFAULT
 DTYPE: Final = "dtype"
 HALF: Final = "bfloat16"
@@ -90,13 +92,14 @@ def prepare(header: Header, call: Callable[[], Any], module: torch.nn.Module | N
 
     Where both come together the earlier call is one in the other mode: in evaluation, where this one trains. What
     comes of it is nobody's business: a kata may forbid the numbers. No earlier call is in inference mode, and each
-    one that is has an earlier one: a table that is kept then lives outside, where a gradient may meet it.
+    one that is has an earlier one: a table that is kept then lives outside, where a gradient may meet it. A case that
+    asks for a call that comes ``first`` has none.
     """
     levels, in_inference = header["levels"], header["recording"] == INFERENCE
     other_mode = "mode" in levels
     if module is not None and other_mode:
         module.train(not header["train"])
-    if ("before" in levels and not header["keeps"]) or in_inference:
+    if ("before" in levels and not header["keeps"]) or (in_inference and FIRST[0] not in levels):
         outside = header | {"recording": "no_grad"} if in_inference else header
         nowhere = redirect_stdout(_Nowhere())
         with _other_numbers(levels, module, inputs), observe.recording(outside), suppress(Exception), nowhere:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from grader.kit.defaults import of_inputs
+from grader.kit.defaults import around_another_dtype, of_inputs
 
 
 def affine(rng, width):
@@ -174,6 +174,13 @@ def test_module_kept_in_float32(check, rng):
     norm = check["LayerNorm"](6)
     norm.method("__init__", 6)  # as it is built: in float32, and never cast
     norm(rng.normal(2, 3, 6))
+
+
+@pytest.mark.derive
+def test_half_precision_first(check, rng):
+    """What comes in half precision leaves weight and bias of a float32 module as they were."""
+    first, again = around_another_dtype(check, check["LayerNorm"](6), rng.normal(2, 3, 6))
+    check.same(again, first, "a call in another dtype changes the weight or the bias")
 
 
 @pytest.mark.derive("grad", "device")

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from grader.kit import dropout_gradients
-from grader.kit.defaults import no_graph, of_everything
+from grader.kit.defaults import around_another_dtype, no_graph, of_everything
 from grader.kit.inference import drops_in_inference_mode
 
 
@@ -187,6 +187,13 @@ def test_module_kept_in_float32(check, rng):
     )
     whole = check.dtype != torch.float64 or bool((result - positions - x).abs().max() < 1e-12)
     check.that(whole, "numbers of float64 came back with the digits of a shorter type")
+
+
+@pytest.mark.derive
+def test_tokens_in_half_precision_first(check, rng):
+    """Half-precision tokens leave the table of a float32 module as it was."""
+    first, again = around_another_dtype(check, check.module(max_len=9, d_model=6), rng.normal(2, 5, 6))
+    check.same(again, first, "tokens of another dtype change the table")
 
 
 @pytest.mark.derive("dtype")

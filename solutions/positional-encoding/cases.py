@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from grader.kit import dropout_gradients
-from grader.kit.defaults import default_of_bfloat16
+from grader.kit.defaults import around_another_dtype, default_of_bfloat16
 from grader.kit.inference import drops_in_inference_mode
 
 
@@ -319,10 +319,8 @@ def test_tokens_in_half_precision_first(check, rng):
     """Half-precision tokens leave the table of a float32 module as it was."""
     encoding = check["PositionalEncoding"](d_model=6, max_len=10)
     encoding.method("__init__", d_model=6, max_len=10)  # as it is built: in float32
-    x = rng.normal(2, 5, 6).float()
-    first = encoding.run(x).got
-    encoding.run(x.bfloat16())
-    check.same(encoding.run(x).got, first, "tokens of another dtype change the table")
+    first, again = around_another_dtype(check, encoding, rng.normal(2, 5, 6))
+    check.same(again, first, "tokens of another dtype change the table")
 
 
 @pytest.mark.derive

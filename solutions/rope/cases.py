@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from grader.kit.defaults import default_of_bfloat16, of_everything
+from grader.kit.defaults import default_of_bfloat16, of_dtype, of_everything
+from grader.kit.inference import first_in_inference_mode
 
 
 def rotate(check, x, **settings):
@@ -228,6 +229,18 @@ def test_gradients_of_the_tables(check, rng):
     with of_everything(check):
         for heads, tokens in ((1, 1), (3, 1), (1, 4)):
             check["apply_rotary"](rng.normal(2, heads, tokens, 8), angles[:tokens].cos(), angles[:tokens].sin())
+
+
+@pytest.mark.grad
+def test_tables_in_inference_mode_first(check, rng):
+    """The same tables, asked for in inference mode and then where somebody trains: gradients go through them."""
+    x = rng.normal(2, 3, 5, 8)
+    with of_dtype(check, torch.float32):  # that of the tables: what is cast is another tensor
+        with first_in_inference_mode(check):
+            check["rotary_angles"].run(5, 8, base=321.5, offset=3)
+        cos, sin = check["rotary_angles"].run(5, 8, base=321.5, offset=3)
+        check["apply_rotary"].run(x, cos, sin)
+    rotate(check, x, base=321.5, offset=3)
 
 
 @pytest.mark.precise

@@ -11,7 +11,7 @@ from grader.probes import simdevice
 from grader.sandbox import lazy
 from grader.sandbox.executor import Executor
 from grader.sandbox.guest import PACKAGE_ROOT, without_ours
-from grader.transport.wire import Packer
+from grader.transport.wire import Packer, Unpacker
 
 BASE: dict[str, Any] = {
     "dtype": "float32",
@@ -53,6 +53,40 @@ def test_a_changed_input_is_noticed_to_the_bit(device, dtype, line, is_changed) 
     x = torch.tensor([1.0, 0.0, -torch.inf, torch.inf, torch.nan], dtype=dtype)
     reply = call(f"import torch\ndef f(x):\n    {line}\n    return x + 0", x, device=device)
     assert reply["modified"] == (["x"] if is_changed else [])
+
+
+PAIR = """
+import torch
+class Pair(tuple):
+    more = ()
+def f(x):
+    if isinstance(x, tuple):
+        return torch.tensor(float(len(getattr(x, "more", ()))))
+    pair = Pair((x, x + 1))
+    pair.more = (1, 2, 3)
+    return pair
+"""
+
+
+class Returned:
+    """What the call of key 1 returned."""
+
+    def packed(self) -> dict[str, Any]:
+        """Return its node."""
+        return {"returned": 1, "path": []}
+
+
+@pytest.mark.parametrize(("recording", "more"), [("no_grad", 3.0), ("inference_mode", 0.0)])
+def test_a_tuple_that_was_returned_comes_back_with_what_hangs_on_it(recording: str, more: float) -> None:
+    """As a caller hands it on; of what was made in inference mode the tensors alone, which nobody can write into."""
+    executor = Executor("a.py")
+    executor.load(PAIR)
+    for key, given in enumerate((torch.ones(2), Returned()), 1):
+        packer = Packer()
+        trees = {"args": packer.pack((given,)), "kwargs": packer.pack({})}
+        header = BASE | trees | {"key": key, "device": "cpu", "grad": False, "inputs": True, "recording": recording}
+        reply, tensors = executor.call(header, packer.tensors)
+    assert Unpacker(tensors).unpack(reply["value"]) == more
 
 
 def test_an_expanded_input_is_differentiated_entry_by_entry() -> None:

@@ -11,7 +11,7 @@ import torch
 from grader.probes import simdevice
 from grader.sandbox.arguments import INPUTS_ALONE
 from grader.sandbox.executor import Executor
-from grader.sandbox.levels import CONTINUED, MADE_INSIDE, asking, make
+from grader.sandbox.levels import CONTINUED, FIRST, MADE_INSIDE, asking, make
 from grader.sandbox.observe import to_cpu
 from grader.transport.memory import OWN
 from grader.transport.wire import Packer, Unpacker
@@ -82,6 +82,19 @@ def f(x, y):
 """
     x, y = arguments()
     assert torch.equal(called(source, {}, x, y, recording="inference_mode"), x)
+
+
+def test_a_call_that_comes_first_in_inference_mode_has_none_before_it() -> None:
+    """A case says so: what it makes there is the first that there is."""
+    source = """
+import torch
+met = []
+def f(x, y):
+    met.append(torch.is_inference_mode_enabled())
+    return x * float(met == [True])
+"""
+    x, y = arguments()
+    assert torch.equal(called(source, dict((FIRST,)), x, y, recording="inference_mode"), x)
 
 
 def test_what_may_leave_something_behind_is_never_in_inference_mode() -> None:
