@@ -224,8 +224,7 @@ class Executor:
     def _returned(self, key: int, path: list[int | str]) -> Any:
         """Find what a call returned. Its tensors are the same, or share memory, and have no part in a gradient.
 
-        Where all of them are the same a tuple is, too, with whatever an answer has hung on to it. Not so what was made
-        in inference mode: the next call may be outside of it, and could not write into that.
+        A tuple of the same ones is the same, too, with what hangs on it, but for what was made in inference mode.
         """
         value = self._kept[key]
         for index in path:
