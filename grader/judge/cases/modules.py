@@ -8,13 +8,14 @@ from typing import Any, Final, Protocol
 import torch
 
 from grader.judge.cases.rng import Numbers
+from grader.judge.cases.scenes import RESULTS
 from grader.judge.cases.variant import Variant
 from grader.judge.contract import SEED_OF_CALLS, Grading, Signature
 from grader.judge.exchange.arguments import described
 from grader.judge.exchange.results import Result
 from grader.judge.verdict.parameters import not_learned
 from grader.language import _
-from grader.sandbox.drivers import DRIVERS, RESULTS
+from grader.sandbox.drivers import DRIVERS
 from grader.transport.wire import Tree
 
 TRAINING_SECONDS: Final = 110.0
