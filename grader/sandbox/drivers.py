@@ -182,7 +182,7 @@ def begin(lora: Any, weight: Any, bias: Any, x: Any, r: int, alpha: float, *sett
 
 
 def drop(lora: Any, weight: Any, bias: Any, A: Any, B: Any, x: Any, alpha: float, rate: float) -> Any:  # noqa: N803 - likewise
-    """Call a layer with dropout in training, twice, and once with B = 0: where it drops, and how much.
+    """Call a layer with dropout in training, twice, and once with B = 0: where it drops, how much, and what goes back.
 
     A and B are square and their own inverses, so that it can be told from the results. x is nowhere near 0.
     """
