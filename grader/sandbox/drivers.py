@@ -182,7 +182,7 @@ def begin(lora: Any, weight: Any, bias: Any, x: Any, r: int, alpha: float, *sett
 
 
 def drop(lora: Any, weight: Any, bias: Any, A: Any, B: Any, x: Any, alpha: float, rate: float) -> Any:  # noqa: N803 - likewise
-    """Call a layer with dropout in training, twice, and once with B = 0: where it drops, and how much.
+    """Call a layer with dropout in training, twice, and once with B = 0: where it drops, how much, and what goes back.
 
     A and B are square and their own inverses, so that it can be told from the results. x is nowhere near 0.
     """
@@ -191,34 +191,19 @@ def drop(lora: Any, weight: Any, bias: Any, A: Any, B: Any, x: Any, alpha: float
     layer.train()
     x = x.detach()
     base = torch.nn.functional.linear(x, weight, bias)
-    whole = (x, x @ A.T, x @ A.T @ B.T)
+    whole = torch.stack([x, x @ A.T, x @ A.T @ B.T])
     first, second = ((layer(x).detach() - base) * (A.size(0) / alpha) for _ in range(2))
-    seen = (first @ B @ A, first @ B, first)
-    places = [
-        ((one.abs() < 0.01) | (((1 - rate) * one - all_of_it).abs() < 0.01)).all()
-        for one, all_of_it in zip(seen, whole, strict=True)
-    ]
-    dropped = seen[0].abs() < 0.01
+    seen = torch.stack([first @ B @ A, first @ B, first])
+    places = ((seen.abs() < 0.01) | (((1 - rate) * seen - whole).abs() < 0.01)).flatten(1).all(-1)
+    dropped, again = ((one @ B @ A).abs() < 0.01 for one in (first, second))
     as_many = (dropped.to(x.dtype).mean() - rate).abs() < 0.1
     alike = (dropped == dropped[:, :1]).all() | (dropped == dropped[..., :1]).all() | (dropped == dropped[:1]).all()
-    anew = (dropped != ((second @ B @ A).abs() < 0.01)).any()
-    follows = _goes_back_as_it_came(layer, x, weight, bias)
+    with torch.inference_mode(mode=False), torch.enable_grad():
+        x = x.clone().requires_grad_()
+        side = layer(x) - torch.nn.functional.linear(x, weight, bias)  # which grows in proportion with x
+        follows = ((torch.autograd.grad(side, x, side)[0] * x).sum() / side.square().sum() - 1).abs() < 0.01
     _put_in(layer, A, torch.zeros_like(B))
-    return (*places, (layer(x) - base).abs().max() < 0.01, as_many, ~alike, anew, follows)
-
-
-@training
-def _goes_back_as_it_came(layer: Any, x: Any, weight: Any, bias: Any) -> Any:
-    """Whether the gradient of x goes through what was dropped in the same call, given that nothing else bends it.
-
-    Results grow in proportion with x, so their derivative times x is what they are. Other gradients are far off.
-    """
-    x, weight, bias = x.clone().requires_grad_(), weight.detach(), None if bias is None else bias.detach()
-    result = layer(x)
-    side = (result - torch.nn.functional.linear(x, weight, bias)).detach()
-    by_x = torch.autograd.grad(result, x, side, allow_unused=True)[0] if result.requires_grad else None
-    through_the_side = 0 * x if by_x is None else x * (by_x - side @ weight)
-    return (through_the_side.sum() - side.square().sum()).abs() < 0.01 * side.square().sum()
+    return (*places, (layer(x) - base).abs().max() < 0.01, as_many, ~alike, (dropped != again).any(), follows)
 
 
 def _adapted(lora: Any, weight: Any, bias: Any, *settings: Any, **named: Any) -> Any:
