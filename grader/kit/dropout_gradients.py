@@ -110,4 +110,5 @@ def _gradient(result: Result, name: str, like: torch.Tensor) -> torch.Tensor:
 def _tensor(check: Check, result: Result) -> torch.Tensor:
     got = result.got
     check.that(isinstance(got, torch.Tensor), "a result in training is not a tensor")
+    assert isinstance(got, torch.Tensor)
     return got
