@@ -60,7 +60,7 @@ MOST_TRIPLES: Final = 60
 MOST_EXTENDED: Final = 3
 """So many pairs that do in part what the answer did are tried with each other mistake as a third."""
 MOST_OPERATIONS: Final = 30_000
-"""So many operations of tensors may several mistakes in one file take, all tries together: a case may be long."""
+"""So many operations of tensors may two mistakes in one file take, all tries together, and a third of it three."""
 MOST_LIKELY: Final = 6
 """Of so many mistakes that do in part what the answer did, three are tried together."""
 LEAST_IN_PART: Final = 2
@@ -99,7 +99,7 @@ class _Search:
     def __init__(self, grading: Grading, bank: Bank, failing: list[CaseOutcome], passing: list[CaseOutcome]) -> None:
         self._grading, self._bank, self._failing, self._passing = grading, bank, failing, passing
         self._few = first_of_each_family(sorted(failing, key=order), FAILING_PER_FAMILY)
-        self._room = Room(MOST_OPERATIONS)
+        self._room, self._more_room = Room(MOST_OPERATIONS), Room(MOST_OPERATIONS // 3)  # for two, and for three
         families = {case.family for case in failing}  # each mistake fails in its own
         self._singles = [(mistake, run) for mistake, run in bank.singles() if mistake.family in families]
         passing_ones = {case.family for case in passing} - families
@@ -379,7 +379,7 @@ class _Search:
         for three in threes:
             if len(set(names := [mistake.id for mistake in three])) < len(names):
                 continue
-            if not self._room.has_for(roots[0]):
+            if not self._more_room.has_for(roots[0]):
                 break
             run = self._bank.together(*three)
             if run is not None and self._does_it(run, roots):
