@@ -261,6 +261,7 @@ def test_what_a_person_expects(session: Session, name: str) -> None:
         assert any(text in line for number, line in enumerate(source.splitlines(), 1) if number in lines), text
 
 
+@pytest.mark.grades
 def test_a_first_grading_tells_the_same() -> None:
     """Nothing was prepared for it, and more is derived: four names at once are found all the same."""
     told = EXPECTED["as_copied"]
