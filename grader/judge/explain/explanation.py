@@ -10,6 +10,7 @@ from grader.judge.contract import Grading
 from grader.judge.explain.bank import Bank
 from grader.judge.explain.causes import causes
 from grader.judge.explain.diagnose import diagnose
+from grader.judge.explain.diagnosis import Diagnosis
 from grader.judge.explain.facts import facts
 from grader.judge.explain.locate.defaults import is_left_to_chance
 from grader.judge.explain.repro import script
@@ -29,8 +30,7 @@ def explained(request: dict[str, Any], grading: Grading, outcomes: list[CaseOutc
 def _explained(request: dict[str, Any], grading: Grading, outcomes: list[CaseOutcome], bank: Bank) -> dict[str, Any]:
     shown = Path(request["filename"]).name
     wanted = request.get("explained", True)
-    asked = [case for case in outcomes if case.failure is None or not is_left_to_chance(case, request["source"])]
-    named = diagnose(grading, asked, bank, request["source"]) if wanted and request.get("named", True) else []
+    named = _named(request["source"], grading, outcomes, bank) if wanted and request.get("named", True) else []
     why = causes(outcomes, named, request["source"]) if wanted else []
     alike = [case for case in why[0].cases if _kind(case) == _kind(why[0].evidence)] if why and not named else []
     return {
@@ -40,6 +40,12 @@ def _explained(request: dict[str, Any], grading: Grading, outcomes: list[CaseOut
         "repro": script([cause.evidence for cause in why], outcomes, grading.kata.id, grading.seed, shown),
         "unexplained": "",
     }
+
+
+def _named(source: str, grading: Grading, outcomes: list[CaseOutcome], bank: Bank) -> list[Diagnosis]:
+    """Return the mistakes by their names; what a default drops has one cause, and hides all others."""
+    asked = [case for case in outcomes if case.failure is None or not is_left_to_chance(case, source)]
+    return diagnose(grading, asked, bank, source)
 
 
 def _kind(case: CaseOutcome) -> str:

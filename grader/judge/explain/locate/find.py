@@ -133,9 +133,8 @@ def _by_numbers(
     if by_names is None and answer.raised and (region := alignment.raised(case.failure.line)) is not None:
         return with_around(case, traces, region, statements)
     if by_names is not None and answer.raised and (line := case.failure.line):
-        lines = tuple(
-            dict.fromkeys((line, *by_names.lines))
-        )  # where it is raised first, whoever made what is read there
+        # where it is raised first, whoever made what is read there
+        lines = tuple(dict.fromkeys((line, *by_names.lines)))
         by_names = replace(by_names, lines=lines[: max(FEW, len(by_names.lines))])
     return _told_by_names(case, by_names, answer, statements) if by_names is not None else None
 

@@ -106,9 +106,14 @@ class Ways:
         Lines at which a module is built are come to by all of them, and tell nothing.
         """
         ran = self._lines_of(place.case) & set(place.lines)
-        first = {case.case.stream: case for case in reversed(cases)}
-        chosen = list(first.values())[::-1][:MOST_FOLLOWED]
-        elsewhere = {case.case.stream for case in chosen if ran and (lines := self._lines_of(case)) and not lines & ran}
+        if not ran:
+            return [*cases]
+        others: dict[str, CaseOutcome] = {}
+        for case in cases:
+            others.setdefault(case.case.stream, case)
+        others.pop(place.case.case.stream, None)  # it comes there
+        followed = ((stream, self._lines_of(case)) for stream, case in [*others.items()][:MOST_FOLLOWED])
+        elsewhere = {stream for stream, lines in followed if lines and not lines & ran}
         return [case for case in cases if case.case.stream not in elsewhere]
 
     def _lines_of(self, case: CaseOutcome) -> set[int]:

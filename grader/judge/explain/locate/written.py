@@ -30,14 +30,15 @@ def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> L
     if trace is None:
         return None
     writing = [step for step in trace.steps if step.line and step.writes >= 0 and step.operation != FROM_DATA]
-    ways = [(step, _views_of_given(trace, step.writes)) for step in writing]
-    writes = [step for step, views in ways if views is not None]
-    if place := _of_a_view(case, exchange, statements, [trace.steps[_source(trace, step)] for step in writes]):
+    ways = [(step, way) for step in writing if (way := _way_to_given(trace, step.writes)) is not None]
+    writes = [step for step, _way in ways]
+    if place := _of_a_view(case, exchange, statements, [given for _step, (given, _views) in ways]):
         return place
     filled = [] if writes else [line for line in statements.fills() if any(one.line == line for one in trace.passed)]
     lines = lines_of(writes, statements) or tuple(filled)
     model, mine = flow_of(case.check.grading.reference_text), flow_of(statements.source)
-    made = dict.fromkeys(statements.of(line) for _step, way in ways for line in way or () if mine.is_own(line, model))
+    through = (line for _step, (_given, views) in ways for line in views)
+    made = dict.fromkeys(statements.of(line) for line in through if mine.is_own(line, model))
     read = {name for line in lines for name in mine.at(line).reads}
     renamed = [one.line for one in mine.every() if ANOTHER_NAME.match(one.text) and not one.stores.isdisjoint(read)]
     made |= dict.fromkeys(line for line in renamed if line < max(lines, default=0) and mine.is_own(line, model))
@@ -49,14 +50,6 @@ def modified(case: CaseOutcome, exchange: Exchange, statements: Statements) -> L
         else _("What was handed in is written into: {where}.")
     )
     return located(case, (*lines, *views), sentence, title=_("an argument is changed in place"), **told)
-
-
-def _source(trace: Trace, step: Step) -> int:
-    """Return the number of what was there before the call and is written into."""
-    number = step.writes
-    while not (one := trace.steps[number]).is_source:
-        number = one.writes if one.writes >= 0 else one.reads[0]
-    return number
 
 
 def _of_a_view(
@@ -85,12 +78,12 @@ def _of_a_view(
     return located(case, lines[::-1], sentence, title=title, name=name)
 
 
-def _views_of_given(trace: Trace, number: int) -> list[int] | None:
-    """Return the lines of the views through which a tensor was there before the call; None where it was not."""
+def _way_to_given(trace: Trace, number: int) -> tuple[Step, list[int]] | None:
+    """Return what was there before the call and a tensor is a view of, and the lines of the views; None for others."""
     lines = list[int]()
     while not (step := trace.steps[number]).is_source:
         if step.writes < 0 and not (step.is_view and step.reads):
             return None
         lines += [step.line] if step.writes < 0 and step.line else []
         number = step.writes if step.writes >= 0 else step.reads[0]
-    return lines
+    return step, lines
